@@ -1,0 +1,164 @@
+//! Contested lines: those that move between caches because somebody writes them.
+//!
+//! A table of fixed size: a line that meets an older one in its place wears that one down and takes the place when
+//! nothing is left of it (as in Misra and Gries 1982), so lines that go on moving stay and one-off moves pass. Counts
+//! of lines that had to fight for their place are lower bounds.
+
+use olifant_sim::mix;
+
+/// Places of the table; each holds one line.
+const PLACES: usize = 1 << 15;
+/// Threads that a line remembers; the most active stay.
+const CONTESTANTS: usize = 8;
+/// Parts of a line that masks can name.
+const MASK_PARTS: u64 = 64;
+/// Bytes that an access is taken to cover, since hooks pass no size.
+const ACCESS_BYTES: u64 = 4;
+
+/// One thread's part in a contested line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Contestant {
+    /// The thread.
+    pub thread: u16,
+    /// Transactions that read.
+    pub reads: u32,
+    /// Transactions that wrote.
+    pub writes: u32,
+    /// Parts of the line read: bit i is bytes from i times line / 64, at least one byte, on.
+    pub read_mask: u64,
+    /// Parts written.
+    pub write_mask: u64,
+    /// Code address of the latest such access.
+    pub code: u64,
+}
+
+/// A contested line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contest {
+    /// Its first address.
+    pub address: u64,
+    /// Line size.
+    pub bytes: u64,
+    /// Transactions that took or invalidated another cache's copy.
+    pub transfers: u64,
+    /// Who, ascending by thread.
+    pub by: Vec<Contestant>,
+}
+
+#[derive(Clone, Default)]
+struct Place {
+    line: u64,
+    transfers: u64,
+    weight: u32,
+    by: Vec<Contestant>,
+}
+
+pub(crate) struct ContestTable {
+    line_bytes: u64,
+    places: Vec<Place>,
+}
+
+impl ContestTable {
+    pub(crate) fn new(line_bytes: u64) -> Self {
+        Self { line_bytes, places: vec![Place::default(); PLACES] }
+    }
+
+    pub(crate) fn line_bytes(&self) -> u64 {
+        self.line_bytes
+    }
+
+    pub(crate) fn note(&mut self, line: u64, thread: u16, offset: u64, is_write: bool, code: u64) {
+        let line_bytes = self.line_bytes;
+        let place = &mut self.places[(mix(line) % PLACES as u64) as usize];
+        if place.weight > 0 && place.line != line {
+            place.weight -= 1;
+            return;
+        }
+        if place.weight == 0 {
+            *place = Place { line, by: std::mem::take(&mut place.by), ..Place::default() };
+            place.by.clear();
+        }
+        place.weight = place.weight.saturating_add(1);
+        place.transfers += 1;
+        let Some(contestant) = contestant(&mut place.by, thread) else { return };
+        let mask = mask(offset % line_bytes, line_bytes);
+        contestant.code = code;
+        if is_write {
+            contestant.writes += 1;
+            contestant.write_mask |= mask;
+        } else {
+            contestant.reads += 1;
+            contestant.read_mask |= mask;
+        }
+    }
+
+    pub(crate) fn contests(&self, address: impl Fn(u64) -> u64) -> Vec<Contest> {
+        let mut all: Vec<Contest> = self
+            .places
+            .iter()
+            .filter(|place| place.by.len() > 1)
+            .map(|place| {
+                let mut by = place.by.clone();
+                by.sort_unstable_by_key(|contestant| contestant.thread);
+                Contest { address: address(place.line), bytes: self.line_bytes, transfers: place.transfers, by }
+            })
+            .collect();
+        all.sort_unstable_by_key(|contest| (std::cmp::Reverse(contest.transfers), contest.address));
+        all
+    }
+}
+
+/// The entry of a thread; a new one takes the place of the least active if there is no room.
+fn contestant(by: &mut Vec<Contestant>, thread: u16) -> Option<&mut Contestant> {
+    let at = by.iter().position(|contestant| contestant.thread == thread).or_else(|| {
+        let new = Contestant { thread, reads: 0, writes: 0, read_mask: 0, write_mask: 0, code: 0 };
+        if by.len() < CONTESTANTS {
+            by.push(new);
+            return Some(by.len() - 1);
+        }
+        let least = (0..by.len()).min_by_key(|&at| by[at].reads + by[at].writes)?;
+        by[least] = new;
+        Some(least)
+    })?;
+    by.get_mut(at)
+}
+
+fn mask(offset: u64, line_bytes: u64) -> u64 {
+    let part = (line_bytes / MASK_PARTS).max(1);
+    let (first, last) = (offset / part, ((offset + ACCESS_BYTES - 1).min(line_bytes - 1)) / part);
+    (first..=last).fold(0, |mask, bit| mask | 1 << bit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_busiest_line_leads_and_names_who_uses_what() {
+        let mut table = ContestTable::new(32);
+        for _ in 0..100 {
+            table.note(7, 1, 0, true, 0x10);
+            table.note(7, 2, 8, true, 0x20);
+            table.note(9, 1, 0, true, 0x10);
+            table.note(9, 3, 0, false, 0x30);
+        }
+        table.note(7, 1, 0, true, 0x10);
+        let contests = table.contests(|line| line * 32);
+        assert_eq!(contests[0].address, 224);
+        assert_eq!(contests[0].transfers, 201);
+        assert_eq!(contests[0].by[0].write_mask, 0x00f);
+        assert_eq!(contests[0].by[1].write_mask, 0xf00);
+    }
+
+    #[test]
+    fn a_line_that_keeps_moving_survives_a_stream_of_others() {
+        let mut table = ContestTable::new(32);
+        for k in 0..1_000_000u64 {
+            if k % 8 == 0 {
+                table.note(3, (k / 8 % 2) as u16, 0, true, 1);
+            }
+            table.note(1000 + k, 0, 0, false, 1);
+        }
+        assert_eq!(table.contests(|line| line)[0].address, 3);
+    }
+}

@@ -1,0 +1,187 @@
+//! A processor's clock, and the misses that it has in flight.
+//!
+//! Model: instructions take the base CPI. A load miss lets the processor go on for a window of instructions (what an
+//! out-of-order core finds to do), then it waits; stores wait for nothing; neither may be issued while all miss
+//! registers are taken. The hooks only count instructions; stalls are added when the simulator is next called, at the
+//! instruction where they would have begun.
+//! Departure from hardware: loads that depend on an incomplete load are not known as such and overlap with it while
+//! they are inside the window.
+
+use std::collections::VecDeque;
+
+/// Parts of a cycle in which clocks are kept.
+pub const TICKS_PER_CYCLE: u64 = 256;
+
+#[derive(Debug, Clone, Copy)]
+struct Miss {
+    /// Cycle of its completion.
+    done: u64,
+    /// Instruction stamp at which the processor waits for it; `None` for a store.
+    needed_at: Option<u32>,
+}
+
+impl Miss {
+    /// Whether the processor at `stamp` must have waited for it; stamps are compared from `base` on.
+    fn is_needed_by(&self, stamp: u32, base: u32) -> bool {
+        self.needed_at.is_some_and(|needed_at| needed_at.wrapping_sub(base) <= stamp.wrapping_sub(base))
+    }
+}
+
+/// Clock and miss registers of one processor.
+#[derive(Debug)]
+pub struct Clock {
+    /// Time in ticks when the stamp was `base_stamp`, stalls included.
+    base: u64,
+    base_stamp: u32,
+    ticks_per_instruction: u64,
+    window: u32,
+    registers: usize,
+    misses: VecDeque<Miss>,
+}
+
+impl Clock {
+    /// A clock at zero.
+    pub fn new(cpi: f64, window: u32, registers: u32) -> Self {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let ticks_per_instruction = (cpi * TICKS_PER_CYCLE as f64).round().max(1.0) as u64;
+        Self {
+            base: 0,
+            base_stamp: 0,
+            ticks_per_instruction,
+            window,
+            registers: registers.max(1) as usize,
+            misses: VecDeque::new(),
+        }
+    }
+
+    /// Time at instruction stamp `stamp`, in ticks, with every stall that began before it.
+    pub fn ticks(&mut self, stamp: u32) -> u64 {
+        while let Some(at) = self.misses.iter().position(|miss| miss.is_needed_by(stamp, self.base_stamp)) {
+            if let Some(Miss { done, needed_at: Some(needed_at) }) = self.misses.remove(at) {
+                self.stall_until(needed_at, done * TICKS_PER_CYCLE);
+            }
+        }
+        self.unstalled(stamp)
+    }
+
+    /// The same in whole cycles, rounded down.
+    pub fn cycles(&mut self, stamp: u32) -> u64 {
+        self.ticks(stamp) / TICKS_PER_CYCLE
+    }
+
+    /// Waits until a miss register is free, and returns the cycle.
+    pub fn acquire_register(&mut self, stamp: u32) -> u64 {
+        let mut now = self.cycles(stamp);
+        self.misses.retain(|miss| miss.done > now);
+        if self.misses.len() >= self.registers
+            && let Some(oldest) = self.misses.pop_front()
+        {
+            self.stall_until(stamp, oldest.done * TICKS_PER_CYCLE);
+            now = self.cycles(stamp);
+        }
+        now
+    }
+
+    /// A miss issued at `stamp` completes at cycle `done`.
+    pub fn add_miss(&mut self, stamp: u32, done: u64, is_load: bool) {
+        let needed_at = is_load.then(|| stamp.wrapping_add(self.window));
+        self.misses.push_back(Miss { done, needed_at });
+    }
+
+    /// Stalls for some cycles at `stamp`.
+    pub fn stall(&mut self, cycles: u64) {
+        self.base += cycles * TICKS_PER_CYCLE;
+    }
+
+    /// Waits for everything in flight.
+    pub fn drain(&mut self, stamp: u32) {
+        let last = self.misses.drain(..).map(|miss| miss.done).max().unwrap_or(0);
+        self.stall_until(stamp, last * TICKS_PER_CYCLE);
+    }
+
+    /// Moves the clock forward to a cycle, if it is behind.
+    pub fn advance_to(&mut self, stamp: u32, cycle: u64) {
+        self.stall_until(stamp, cycle * TICKS_PER_CYCLE);
+    }
+
+    /// Instructions that fit between `stamp` and `cycle`, at least 1.
+    pub fn instructions_until(&mut self, stamp: u32, cycle: u64) -> u64 {
+        let now = self.ticks(stamp);
+        ((cycle * TICKS_PER_CYCLE).saturating_sub(now) / self.ticks_per_instruction).max(1)
+    }
+
+    /// Instructions that some cycles would have taken.
+    pub fn instructions_in(&self, cycles: u64) -> u64 {
+        cycles * TICKS_PER_CYCLE / self.ticks_per_instruction
+    }
+
+    /// The stamps restart: what was `by` becomes 0.
+    pub fn rebase(&mut self, stamp: u32, by: u32) {
+        self.base = self.unstalled(stamp);
+        self.base_stamp = stamp.wrapping_sub(by);
+        for miss in &mut self.misses {
+            miss.needed_at = miss.needed_at.map(|needed_at| needed_at.wrapping_sub(by));
+        }
+    }
+
+    fn unstalled(&self, stamp: u32) -> u64 {
+        self.base + u64::from(stamp.wrapping_sub(self.base_stamp)) * self.ticks_per_instruction
+    }
+
+    /// At `stamp` the clock shows at least `ticks`.
+    fn stall_until(&mut self, stamp: u32, ticks: u64) {
+        self.base += ticks.saturating_sub(self.unstalled(stamp));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_miss_costs_its_latency_less_the_window() {
+        let mut clock = Clock::new(1.0, 40, 4);
+        clock.add_miss(100, 300, true);
+        assert_eq!(clock.cycles(139), 139);
+        assert_eq!(clock.cycles(140), 300);
+        assert_eq!(clock.cycles(141), 301);
+    }
+
+    #[test]
+    fn misses_within_the_window_overlap() {
+        let mut clock = Clock::new(1.0, 40, 4);
+        clock.add_miss(0, 200, true);
+        clock.add_miss(10, 210, true);
+        assert_eq!(clock.cycles(40), 200);
+        assert_eq!(clock.cycles(50), 210);
+    }
+
+    #[test]
+    fn a_blocking_processor_pays_every_miss_in_full() {
+        let mut clock = Clock::new(1.0, 0, 1);
+        for k in 0..10 {
+            let now = clock.acquire_register(k);
+            assert_eq!(now, u64::from(k) + 100 * u64::from(k));
+            clock.add_miss(k, now + 100, true);
+        }
+    }
+
+    #[test]
+    fn stores_wait_only_for_a_register() {
+        let mut clock = Clock::new(1.0, 40, 2);
+        clock.add_miss(0, 500, false);
+        clock.add_miss(1, 600, false);
+        assert_eq!(clock.cycles(400), 400);
+        assert_eq!(clock.acquire_register(400), 500);
+    }
+
+    #[test]
+    fn rebasing_changes_no_time() {
+        let mut clock = Clock::new(0.5, 40, 4);
+        clock.add_miss(1000, 900, true);
+        let mut other = Clock::new(0.5, 40, 4);
+        other.add_miss(1000, 900, true);
+        other.rebase(1010, 1000);
+        assert_eq!(clock.ticks(2000), other.ticks(1000));
+    }
+}

@@ -1,0 +1,248 @@
+//! The first-level data cache of one processor, kept in the records that the hooks see.
+//!
+//! Model: set-associative, write back, least recently used goes first; every line is also in the second level
+//! (inclusion), and a way is writable only while the second level holds the line modified, so a first-level line
+//! leaves without a word. Departure from hardware: it is indexed and tagged by virtual address, which is the same as
+//! physical while a way is no larger than a page.
+
+use crate::record::{Record, WAYS, tag};
+
+/// The sets of a first-level cache, behind its header.
+pub struct Level1 {
+    records: Box<[Record]>,
+    ways: usize,
+    records_per_set: usize,
+    set_mask: u64,
+    line_bytes: u64,
+}
+
+/// What a processor finds in its first level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing.
+    Miss,
+    /// The line, readable only.
+    Readable,
+    /// The line, writable.
+    Writable,
+}
+
+impl Level1 {
+    /// An empty cache; `line_bytes` is at least 32 and there are at most `line_bytes / 8` ways.
+    pub fn new(sets: usize, ways: usize, line_bytes: usize, default_instructions: u32) -> Self {
+        let records_per_set = line_bytes / 32;
+        let set_mask = ((sets - 1) * line_bytes) as u64;
+        let mut records = vec![Record::default(); 1 + sets * records_per_set].into_boxed_slice();
+        // A first level is far smaller than 4 GiB.
+        #[allow(clippy::cast_possible_truncation)]
+        let header_mask = set_mask as u32;
+        records[0] = Record::header(header_mask, default_instructions);
+        Self { records, ways, records_per_set, set_mask, line_bytes: line_bytes as u64 }
+    }
+
+    /// The block that hooks see.
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// The header.
+    pub fn header(&mut self) -> &mut Record {
+        &mut self.records[0]
+    }
+
+    /// The header, to read.
+    pub fn header_ref(&self) -> &Record {
+        &self.records[0]
+    }
+
+    fn first_record(&self, address: u64) -> usize {
+        1 + ((address & self.set_mask) * 2) as usize / size_of::<Record>()
+    }
+
+    fn find(&self, address: u64) -> Option<(usize, usize)> {
+        let first = self.first_record(address);
+        let tag = tag(address);
+        for (at, record) in self.records[first..first + self.records_per_set].iter().enumerate() {
+            if let Some(way) = record.readable.iter().position(|&other| other == tag) {
+                return Some((first + at, way));
+            }
+        }
+        None
+    }
+
+    /// Looks an address up and makes its line the most recently used.
+    pub fn touch(&mut self, address: u64) -> Found {
+        let Some((at, way)) = self.find(address) else { return Found::Miss };
+        let stamp = self.records[0].stamp();
+        self.records[at].stamps[way] = stamp;
+        let found = if self.records[at].writable[way] == 0 { Found::Readable } else { Found::Writable };
+        let first = self.first_record(address);
+        if at != first {
+            self.promote(first, (at, way));
+        }
+        found
+    }
+
+    /// Swaps a way that hooks do not look at with the oldest one that they do.
+    fn promote(&mut self, first: usize, (at, way): (usize, usize)) {
+        let (oldest, _) = least(&self.records[first]);
+        let (front, back) = self.records.split_at_mut(at);
+        let (near, far) = (&mut front[first], &mut back[0]);
+        std::mem::swap(&mut near.readable[oldest], &mut far.readable[way]);
+        std::mem::swap(&mut near.writable[oldest], &mut far.writable[way]);
+        std::mem::swap(&mut near.stamps[oldest], &mut far.stamps[way]);
+    }
+
+    /// Brings a line in that is absent, in place of the least recently used one.
+    pub fn fill(&mut self, address: u64, is_writable: bool) {
+        let first = self.first_record(address);
+        let mut ways_left = self.ways;
+        let mut place = (first, 0);
+        let mut oldest = u64::MAX;
+        for at in first..first + self.records_per_set {
+            let record = &self.records[at];
+            for way in 0..ways_left.min(WAYS) {
+                let age = if record.readable[way] == 0 { 0 } else { u64::from(record.stamps[way]) + 1 };
+                if age < oldest {
+                    (oldest, place) = (age, (at, way));
+                }
+            }
+            ways_left = ways_left.saturating_sub(WAYS);
+        }
+        let stamp = self.records[0].stamp();
+        let record = &mut self.records[place.0];
+        record.readable[place.1] = tag(address);
+        record.writable[place.1] = if is_writable { tag(address) } else { 0 };
+        record.stamps[place.1] = stamp;
+    }
+
+    /// Lets the line of `address` be written, if it is held.
+    pub fn allow_writes(&mut self, address: u64) {
+        if let Some((at, way)) = self.find(address) {
+            self.records[at].writable[way] = tag(address);
+        }
+    }
+
+    /// Drops every line in `address .. address + bytes`.
+    pub fn invalidate(&mut self, address: u64, bytes: u64) {
+        for line in (address..address + bytes).step_by(self.line_bytes as usize) {
+            if let Some((at, way)) = self.find(line) {
+                self.records[at].readable[way] = 0;
+                self.records[at].writable[way] = 0;
+            }
+        }
+    }
+
+    /// Makes every line in `address .. address + bytes` readable only.
+    pub fn forbid_writes(&mut self, address: u64, bytes: u64) {
+        for line in (address..address + bytes).step_by(self.line_bytes as usize) {
+            if let Some((at, way)) = self.find(line) {
+                self.records[at].writable[way] = 0;
+            }
+        }
+    }
+
+    /// Subtracts from every stamp, so that they do not wrap; older ones become 0 together.
+    pub fn rebase_stamps(&mut self, by: u32) {
+        for record in &mut self.records[1..] {
+            for stamp in &mut record.stamps {
+                *stamp = stamp.saturating_sub(by);
+            }
+        }
+        let stamp = self.records[0].stamp() - by;
+        self.records[0].set_stamp(stamp);
+    }
+
+    /// Whether the line of `address` is held, and whether it may be written; the LRU order stays.
+    pub fn peek(&self, address: u64) -> Found {
+        match self.find(address) {
+            None => Found::Miss,
+            Some((at, way)) if self.records[at].writable[way] == 0 => Found::Readable,
+            Some(_) => Found::Writable,
+        }
+    }
+
+    /// Number of lines held.
+    pub fn lines_held(&self) -> usize {
+        self.records[1..].iter().flat_map(|record| record.readable).filter(|&tag| tag != 0).count()
+    }
+}
+
+fn least(record: &Record) -> (usize, u32) {
+    let mut best = (0, u32::MAX);
+    for (way, &stamp) in record.stamps.iter().enumerate() {
+        let age = if record.readable[way] == 0 { 0 } else { stamp };
+        if age < best.1 {
+            best = (way, age);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    /// A cache as a list of lines per set, the most recent last.
+    fn misses_of_lists(sets: u64, ways: usize, line: u64, trace: &[u64]) -> usize {
+        let mut lists = vec![Vec::new(); sets as usize];
+        trace
+            .iter()
+            .filter(|&&address| {
+                let list = &mut lists[(address / line % sets) as usize];
+                let number = address / line;
+                let before = list.len();
+                list.retain(|&other| other != number);
+                let is_miss = list.len() == before;
+                list.push(number);
+                if list.len() > ways {
+                    list.remove(0);
+                }
+                is_miss
+            })
+            .count()
+    }
+
+    #[test]
+    fn misses_equal_those_of_a_list_per_set() {
+        for (sets, ways, line) in [(128u64, 4usize, 32u64), (64, 8, 64), (512, 2, 64), (64, 3, 32), (32, 16, 128)] {
+            let mut random = Random::new(sets);
+            let trace: Vec<u64> =
+                (0..60_000).map(|_| 0x10_0000 + random.below(sets * line * (ways as u64 + 2)) / 8 * 8).collect();
+            let mut cache = Level1::new(sets as usize, ways, line as usize, 1);
+            let mut misses = 0;
+            for &address in &trace {
+                cache.header().add_instructions(1);
+                if cache.touch(address) == Found::Miss {
+                    misses += 1;
+                    cache.fill(address, false);
+                }
+            }
+            assert_eq!(misses, misses_of_lists(sets, ways, line, &trace), "{sets} sets of {ways}");
+        }
+    }
+
+    #[test]
+    fn more_ways_of_the_same_sets_never_miss_more() {
+        let mut random = Random::new(7);
+        let trace: Vec<u64> = (0..30_000).map(|_| 0x40_0000 + random.below(1 << 15)).collect();
+        let misses: Vec<usize> = (1..=4)
+            .map(|ways| {
+                let mut cache = Level1::new(128, ways, 32, 1);
+                trace
+                    .iter()
+                    .filter(|&&address| {
+                        cache.header().add_instructions(1);
+                        let is_miss = cache.touch(address) == Found::Miss;
+                        if is_miss {
+                            cache.fill(address, true);
+                        }
+                        is_miss
+                    })
+                    .count()
+            })
+            .collect();
+        assert!(misses.is_sorted_by(|few, more| few >= more), "{misses:?}");
+    }
+}

@@ -1,0 +1,97 @@
+//! The data TLB of one processor: set-associative, least recently used goes first.
+//!
+//! Departure from hardware: it is consulted, and its order updated, when an access leaves the first-level cache's hit
+//! path, not on every access. An access that hits the first level but would miss the TLB is not seen; `docs` give the
+//! measured effect.
+
+use crate::pages::Translation;
+
+#[derive(Clone, Copy, Default)]
+struct Entry {
+    virtual_page: u64,
+    translation: Translation,
+    stamp: u64,
+}
+
+/// A TLB.
+pub struct Tlb {
+    entries: Box<[Entry]>,
+    ways: usize,
+    set_mask: u64,
+    clock: u64,
+}
+
+impl Tlb {
+    /// An empty TLB of `entries` in sets of `ways`.
+    pub fn new(entries: usize, ways: usize) -> Self {
+        let sets = (entries / ways).max(1);
+        Self {
+            entries: vec![Entry::default(); sets * ways].into_boxed_slice(),
+            ways,
+            set_mask: sets as u64 - 1,
+            clock: 0,
+        }
+    }
+
+    /// The translation of a page, if it is held.
+    pub fn find(&mut self, virtual_page: u64) -> Option<Translation> {
+        self.clock += 1;
+        let clock = self.clock;
+        let entry = self
+            .set(virtual_page)
+            .iter_mut()
+            .find(|entry| entry.virtual_page == virtual_page && entry.translation.is_present())?;
+        entry.stamp = clock;
+        Some(entry.translation)
+    }
+
+    /// Holds a translation; the least recently used of its set leaves.
+    pub fn insert(&mut self, virtual_page: u64, translation: Translation) {
+        let clock = self.clock;
+        if let Some(entry) = self.set(virtual_page).iter_mut().min_by_key(|entry| entry.stamp) {
+            *entry = Entry { virtual_page, translation, stamp: clock };
+        }
+    }
+
+    /// Drops a page.
+    pub fn remove(&mut self, virtual_page: u64) {
+        for entry in self.set(virtual_page) {
+            if entry.virtual_page == virtual_page {
+                *entry = Entry::default();
+            }
+        }
+    }
+
+    fn set(&mut self, virtual_page: u64) -> &mut [Entry] {
+        let first = (virtual_page & self.set_mask) as usize * self.ways;
+        &mut self.entries[first..first + self.ways]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pages::{Geometry, PageTable};
+    use crate::random::Random;
+    use olifant_machine::FramePolicy;
+    use olifant_placement::MemoryPolicy;
+
+    #[test]
+    fn a_page_is_lost_after_as_many_newer_ones_as_there_are_ways() {
+        let geometry = Geometry {
+            page_bits: 12,
+            colours: 1,
+            capacity: vec![1000],
+            nearest: vec![vec![0]],
+            frames: FramePolicy::Coloured,
+        };
+        let mut pages = PageTable::new(geometry, MemoryPolicy::FirstTouch, Random::new(0));
+        let mut tlb = Tlb::new(64, 4);
+        for page in (0..5u64).map(|k| k * 16) {
+            assert_eq!(tlb.find(page), None);
+            tlb.insert(page, pages.translate(page << 12, 0));
+        }
+        assert_eq!(tlb.find(0), None);
+        assert!(tlb.find(16).is_some());
+    }
+}
