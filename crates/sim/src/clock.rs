@@ -7,8 +7,6 @@
 //! Departure from hardware: loads that depend on an incomplete load are not known as such and overlap with it while
 //! they are inside the window.
 
-use std::collections::VecDeque;
-
 /// Parts of a cycle in which clocks are kept.
 pub const TICKS_PER_CYCLE: u64 = 256;
 
@@ -20,13 +18,6 @@ struct Miss {
     needed_at: Option<u32>,
 }
 
-impl Miss {
-    /// Whether the processor at `stamp` must have waited for it; stamps are compared from `base` on.
-    fn is_needed_by(&self, stamp: u32, base: u32) -> bool {
-        self.needed_at.is_some_and(|needed_at| needed_at.wrapping_sub(base) <= stamp.wrapping_sub(base))
-    }
-}
-
 /// Clock and miss registers of one processor.
 #[derive(Debug)]
 pub struct Clock {
@@ -36,7 +27,10 @@ pub struct Clock {
     ticks_per_instruction: u64,
     window: u32,
     registers: usize,
-    misses: VecDeque<Miss>,
+    /// In the order of issue.
+    misses: Vec<Miss>,
+    /// Instructions past `base_stamp` at which the oldest load in flight is needed; `u32::MAX` if there is none.
+    next_wait: u32,
 }
 
 impl Clock {
@@ -50,16 +44,19 @@ impl Clock {
             ticks_per_instruction,
             window,
             registers: registers.max(1) as usize,
-            misses: VecDeque::new(),
+            misses: Vec::new(),
+            next_wait: u32::MAX,
         }
     }
 
     /// Time at instruction stamp `stamp`, in ticks, with every stall that began before it.
     pub fn ticks(&mut self, stamp: u32) -> u64 {
-        while let Some(at) = self.misses.iter().position(|miss| miss.is_needed_by(stamp, self.base_stamp)) {
-            if let Some(Miss { done, needed_at: Some(needed_at) }) = self.misses.remove(at) {
+        while self.next_wait <= stamp.wrapping_sub(self.base_stamp) {
+            let due = self.misses.iter().position(|miss| miss.needed_at.is_some()).map(|at| self.misses.remove(at));
+            if let Some(Miss { done, needed_at: Some(needed_at) }) = due {
                 self.stall_until(needed_at, done * TICKS_PER_CYCLE);
             }
+            self.find_next_wait();
         }
         self.unstalled(stamp)
     }
@@ -73,19 +70,20 @@ impl Clock {
     pub fn acquire_register(&mut self, stamp: u32) -> u64 {
         let mut now = self.cycles(stamp);
         self.misses.retain(|miss| miss.done > now);
-        if self.misses.len() >= self.registers
-            && let Some(oldest) = self.misses.pop_front()
-        {
+        if self.misses.len() >= self.registers {
+            let oldest = self.misses.remove(0);
             self.stall_until(stamp, oldest.done * TICKS_PER_CYCLE);
             now = self.cycles(stamp);
         }
+        self.find_next_wait();
         now
     }
 
     /// A miss issued at `stamp` completes at cycle `done`.
     pub fn add_miss(&mut self, stamp: u32, done: u64, is_load: bool) {
         let needed_at = is_load.then(|| stamp.wrapping_add(self.window));
-        self.misses.push_back(Miss { done, needed_at });
+        self.misses.push(Miss { done, needed_at });
+        self.find_next_wait();
     }
 
     /// Stalls for some cycles at `stamp`.
@@ -95,7 +93,9 @@ impl Clock {
 
     /// Waits for everything in flight.
     pub fn drain(&mut self, stamp: u32) {
+        self.ticks(stamp);
         let last = self.misses.drain(..).map(|miss| miss.done).max().unwrap_or(0);
+        self.next_wait = u32::MAX;
         self.stall_until(stamp, last * TICKS_PER_CYCLE);
     }
 
@@ -122,6 +122,12 @@ impl Clock {
         for miss in &mut self.misses {
             miss.needed_at = miss.needed_at.map(|needed_at| needed_at.wrapping_sub(by));
         }
+        self.find_next_wait();
+    }
+
+    fn find_next_wait(&mut self) {
+        let needed_at = self.misses.iter().find_map(|miss| miss.needed_at);
+        self.next_wait = needed_at.map_or(u32::MAX, |stamp| stamp.wrapping_sub(self.base_stamp));
     }
 
     fn unstalled(&self, stamp: u32) -> u64 {

@@ -11,7 +11,9 @@
 /// Cycles per calendar word.
 const WORD_CYCLES: u64 = 64;
 /// Words in the ring. A request further than this behind the newest one is served at once.
-const WORDS: usize = 4096;
+const WORDS: usize = 2048;
+/// Longest path over full words that is remembered; sums of two stay inside the type.
+const SKIP_MAX: u16 = 1 << 14;
 /// Fractions of a cycle that occupancies are kept in, so that a rate is met exactly on average.
 const FRACTION_BITS: u32 = 8;
 
@@ -25,6 +27,8 @@ struct Word {
 /// A server's occupancy over time.
 pub struct Timeline {
     words: Box<[Word]>,
+    /// For a word without a free bit, how many words on the next one with a free bit may be; a lower bound.
+    skips: Box<[u16]>,
     busy_cycles: u64,
 }
 
@@ -55,7 +59,11 @@ impl Occupancy {
 
 impl Default for Timeline {
     fn default() -> Self {
-        Self { words: vec![Word { number: 0, busy: 0 }; WORDS].into_boxed_slice(), busy_cycles: 0 }
+        Self {
+            words: vec![Word { number: 0, busy: 0 }; WORDS].into_boxed_slice(),
+            skips: vec![1; WORDS].into_boxed_slice(),
+            busy_cycles: 0,
+        }
     }
 }
 
@@ -64,32 +72,74 @@ impl Timeline {
     /// request ends.
     pub fn reserve(&mut self, time: u64, occupancy: &mut Occupancy) -> u64 {
         let length = occupancy.next();
+        self.busy_cycles += length;
+        if length == 0 {
+            return 0;
+        }
+        let number = time / WORD_CYCLES;
+        let from = time % WORD_CYCLES;
+        let word = &mut self.words[number as usize % WORDS];
+        if word.number < number {
+            *word = Word { number, busy: 0 };
+        }
+        // Most requests find the server idle for as long as they need it, within one word.
+        if from + length <= WORD_CYCLES {
+            let wanted = (u64::MAX >> (WORD_CYCLES - length)) << from;
+            if word.number == number && word.busy & wanted == 0 {
+                word.busy |= wanted;
+                return 0;
+            }
+        }
+        self.reserve_in_gaps(time, length)
+    }
+
+    #[inline(never)]
+    fn reserve_in_gaps(&mut self, time: u64, length: u64) -> u64 {
         let mut needed = length;
-        self.busy_cycles += needed;
         let mut number = time / WORD_CYCLES;
         let mut open = u64::MAX << (time % WORD_CYCLES);
-        let newest = number + WORDS as u64;
-        while needed > 0 && number < newest {
-            let word = &mut self.words[(number % WORDS as u64) as usize];
+        let horizon = number + WORDS as u64;
+        while number < horizon {
+            let at = number as usize % WORDS;
+            let word = &mut self.words[at];
             if word.number != number {
                 if word.number > number {
                     return 0;
                 }
                 *word = Word { number, busy: 0 };
             }
-            let free = !word.busy & open;
-            let count = u64::from(free.count_ones());
-            if count >= needed {
-                let last = nth_set_bit(free, needed);
-                word.busy |= free & (u64::MAX >> (63 - last));
-                return number * WORD_CYCLES + u64::from(last) + 1 - (time + length);
+            if word.busy == u64::MAX {
+                number = self.skip(number);
+                open = u64::MAX;
+                continue;
             }
-            word.busy |= free;
-            needed -= count;
+            let free = !word.busy & open;
+            let granted = lowest_bits(free, needed);
+            word.busy |= granted;
+            if word.busy == u64::MAX {
+                self.skips[at] = 1;
+            }
+            needed -= u64::from(granted.count_ones());
+            if needed == 0 {
+                let end = number * WORD_CYCLES + u64::from(64 - granted.leading_zeros());
+                return end - (time + length);
+            }
             number += 1;
             open = u64::MAX;
         }
         (number * WORD_CYCLES).saturating_sub(time + length)
+    }
+
+    /// The word to look at after a full one; paths over full words halve each time they are walked.
+    fn skip(&mut self, number: u64) -> u64 {
+        let at = number as usize % WORDS;
+        let next = number + u64::from(self.skips[at]);
+        let beyond = next as usize % WORDS;
+        let Word { number: there, busy } = self.words[beyond];
+        if there == next && busy == u64::MAX && self.skips[at] < SKIP_MAX {
+            self.skips[at] += self.skips[beyond];
+        }
+        next
     }
 
     /// Cycles granted so far.
@@ -98,17 +148,17 @@ impl Timeline {
     }
 }
 
-/// Position of the `n`-th set bit (counting from 1) of a word that has at least `n`.
-fn nth_set_bit(mut word: u64, n: u64) -> u32 {
-    let run = (word >> word.trailing_zeros()).trailing_ones();
-    if u64::from(run) >= n {
-        #[allow(clippy::cast_possible_truncation)]
-        return word.trailing_zeros() + n as u32 - 1;
+/// The lowest `n` (at least 1) set bits of a word, or all if there are fewer; taken run by run, since free cycles
+/// lie together.
+fn lowest_bits(word: u64, n: u64) -> u64 {
+    let (mut rest, mut left) = (word, n);
+    while rest != 0 && left > 0 {
+        let first = rest.trailing_zeros();
+        let run = u64::from((rest >> first).trailing_ones()).min(left);
+        rest &= !((u64::MAX >> (64 - run)) << first);
+        left -= run;
     }
-    for _ in 1..n {
-        word &= word - 1;
-    }
-    word.trailing_zeros()
+    word & !rest
 }
 
 #[cfg(test)]
