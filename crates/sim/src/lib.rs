@@ -24,6 +24,8 @@ mod random;
 mod record;
 mod setup;
 pub mod system;
+#[cfg(test)]
+mod system_tests;
 mod threads;
 mod timeline;
 mod tlb;

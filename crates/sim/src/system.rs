@@ -382,6 +382,10 @@ impl<O: Observer> System<O> {
         if let Some(Spinning { spin, since }) = self.spinning[home].take() {
             self.engine.stop_watching(home);
             self.engine.poll_until(home, time.max(since), spin.instructions, spin.reads);
+            if timed_out {
+                // Nothing changed: its next turn of the loop is likely to prove that it still spins.
+                self.probes[home].suspect();
+            }
         }
         if self.threads.runnable_on(cpu) == 1 {
             self.engine.idle_until(cpu, time);

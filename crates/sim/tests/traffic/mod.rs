@@ -96,8 +96,8 @@ impl Iterator for Traffic {
 
     fn next(&mut self) -> Option<Step> {
         if self.step.is_multiple_of(PHASE) {
-            let mixes = self.mixes.len() as u64;
-            self.mix = self.mixes[self.below(mixes) as usize];
+            let next = self.below(self.mixes.len() as u64);
+            self.mix = self.mixes[next as usize];
         }
         self.step += 1;
         let any = self.below(self.cpus);

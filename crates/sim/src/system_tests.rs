@@ -1,0 +1,192 @@
+//! Laws of the scheduler and of parked spin-waits.
+
+use crate::record::Increment;
+use crate::system::{Next, Options, System, ThreadId};
+use olifant_machine::{CpuId, Machine, catalogue};
+use olifant_placement::ThreadPolicy;
+
+fn machine(configuration: &str) -> Machine {
+    catalogue::find("olifant").unwrap().configure(configuration).unwrap()
+}
+
+fn system(configuration: &str, threads: ThreadPolicy) -> System<()> {
+    let options = Options { threads, ..Options::default() };
+    System::new(&machine(configuration), options, ()).unwrap()
+}
+
+/// Cpu of each of the first `count` threads.
+fn dealt(policy: ThreadPolicy, count: usize) -> Vec<usize> {
+    let mut system = system("4N4", policy);
+    for _ in 0..count {
+        system.spawn();
+    }
+    system.threads().iter().map(|thread| thread.cpu).collect()
+}
+
+#[test]
+fn policies_deal_threads_as_the_papers_say() {
+    assert_eq!(dealt(ThreadPolicy::Fill, 6), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(dealt(ThreadPolicy::RoundRobin, 6), [0, 4, 8, 12, 1, 5]);
+    assert_eq!(dealt(ThreadPolicy::List(vec![CpuId(9), CpuId(3)]), 4), [9, 3, 9, 3]);
+    let mut floating = dealt(ThreadPolicy::Float, 16);
+    floating.sort_unstable();
+    assert_eq!(floating, (0..16).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_thread_behind_in_time_runs_next() {
+    let mut system = system("4N4", ThreadPolicy::Fill);
+    for _ in 0..16 {
+        system.spawn();
+    }
+    for _ in 0..10_000 {
+        let Next::Run(_) = system.next() else { panic!("all threads are runnable") };
+        let now = system.now_cycles();
+        let cpus = system.engine().cpus();
+        let earliest = (0..cpus).map(|cpu| system.engine_mut().now(cpu)).min();
+        assert_eq!(earliest, Some(now));
+        system.charge(1 + now % 700);
+    }
+}
+
+#[test]
+fn no_thread_runs_a_quantum_ahead_of_another() {
+    let mut system = system("2N2", ThreadPolicy::Fill);
+    for _ in 0..4 {
+        system.spawn();
+    }
+    for _ in 0..2000 {
+        system.next();
+        while !system.must_switch() {
+            system.charge(7);
+        }
+        let clocks: Vec<u64> = (0..4).map(|cpu| system.engine_mut().now(cpu)).collect();
+        let spread = clocks.iter().max().unwrap() - clocks.iter().min().unwrap();
+        assert!(spread <= 1000 + 7, "{clocks:?}");
+    }
+}
+
+#[test]
+fn a_woken_thread_starts_at_its_wakers_time() {
+    let mut system = system("1N2", ThreadPolicy::Fill);
+    system.spawn();
+    let other = system.spawn();
+    assert_eq!(system.next(), Next::Run(ThreadId(0)));
+    system.charge(5000);
+    assert_eq!(system.next(), Next::Run(other));
+    system.block();
+    assert_eq!(system.next(), Next::Run(ThreadId(0)));
+    system.charge(20_000);
+    let now = system.now_cycles();
+    system.wake(other);
+    system.block();
+    assert_eq!(system.next(), Next::Run(other));
+    assert_eq!(system.now_cycles(), now);
+    system.exit();
+    assert_eq!(system.next(), Next::AllBlocked);
+}
+
+#[test]
+fn a_sleeper_wakes_at_its_time_and_not_before_others_have_come_there() {
+    let mut system = system("1N2", ThreadPolicy::Fill);
+    system.spawn();
+    let sleeper = system.spawn();
+    system.next();
+    assert_eq!(system.next(), Next::Run(ThreadId(0)));
+    system.charge(2000);
+    assert_eq!(system.next(), Next::Run(sleeper));
+    system.sleep_until(50_000);
+    while system.next() == Next::Run(ThreadId(0)) {
+        system.charge(100);
+    }
+    assert_eq!(system.current(), sleeper);
+    assert_eq!(system.now_cycles(), 50_000);
+    assert!(system.timed_out(sleeper));
+    let main = system.engine_mut().now(0);
+    assert!((50_000..51_200).contains(&main), "{main}");
+}
+
+#[test]
+fn threads_beyond_the_processors_are_refused_unless_they_may_take_turns() {
+    for allow_oversubscription in [false, true] {
+        let options = Options { allow_oversubscription, ..Options::default() };
+        let mut system = System::new(&machine("1N2"), options, ()).unwrap();
+        for _ in 0..3 {
+            system.spawn();
+        }
+        let mut seen = [0u64; 3];
+        let mut refused = None;
+        for _ in 0..1_000_000 {
+            match system.next() {
+                Next::Run(thread) => {
+                    seen[thread.index()] += 1;
+                    system.charge(20_000);
+                }
+                other => {
+                    refused = Some(other);
+                    break;
+                }
+            }
+            if seen.iter().all(|&turns| turns > 100) {
+                break;
+            }
+        }
+        if allow_oversubscription {
+            assert_eq!(refused, None);
+            assert!(seen.iter().all(|&turns| turns > 100), "{seen:?}");
+        } else {
+            assert_eq!(refused, Some(Next::Oversubscribed { threads: 3, cpus: 2 }));
+        }
+    }
+}
+
+/// One thread polls a flag while another computes for `work` instructions and then sets it. Returns the polling
+/// thread's reads and clock, and how often it was run.
+fn spin_on_a_flag(work: u64) -> (u64, u64, u64) {
+    const FLAG: u64 = 0x10_0000;
+    let mut system = system("2N1", ThreadPolicy::Fill);
+    system.spawn();
+    let poller = system.spawn();
+    let mut left = work;
+    let mut polls = 0;
+    let mut turns = 0;
+    loop {
+        let Next::Run(thread) = system.next() else { panic!("nobody waits for good") };
+        if thread == poller {
+            turns += 1;
+            while !system.must_switch() {
+                polls += 1;
+                if left == 0 && system.now_cycles() > work {
+                    let now = system.now_cycles();
+                    let reads = system.engine_mut().counters(1).reads;
+                    return (reads, now, polls);
+                }
+                // A hook would serve the hit by itself; the effect on the counters is the same.
+                system.access(FLAG, Increment::read(3), 0x400, 77);
+            }
+        } else if left > 0 {
+            let part = left.min(500);
+            system.charge(part);
+            left -= part;
+            if left == 0 {
+                system.access(FLAG, Increment::write(3), 0x500, 0);
+            }
+        } else {
+            system.block();
+        }
+        assert!(turns < 1_000_000, "the poller is not parked");
+    }
+}
+
+#[test]
+fn a_spin_wait_costs_host_work_that_does_not_grow_with_the_wait() {
+    let (short_reads, short_clock, short_polls) = spin_on_a_flag(100_000);
+    let (long_reads, long_clock, long_polls) = spin_on_a_flag(10_000_000);
+    assert!(long_polls < short_polls + 4000, "{short_polls} {long_polls}");
+    // Three instructions a poll at one cycle each: the polls are accounted as if they had been made.
+    for (reads, clock) in [(short_reads, short_clock), (long_reads, long_clock)] {
+        let expected = clock / 3;
+        assert!(reads.abs_diff(expected) * 50 < expected, "{reads} reads in {clock} cycles");
+    }
+    assert!(long_clock >= 10_000_000 && long_clock < 10_010_000, "{long_clock}");
+}
