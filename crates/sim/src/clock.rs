@@ -70,9 +70,11 @@ impl Clock {
     pub fn acquire_register(&mut self, stamp: u32) -> u64 {
         let mut now = self.cycles(stamp);
         self.misses.retain(|miss| miss.done > now);
-        if self.misses.len() >= self.registers {
-            let oldest = self.misses.remove(0);
-            self.stall_until(stamp, oldest.done * TICKS_PER_CYCLE);
+        if self.misses.len() >= self.registers
+            && let Some(first) = (0..self.misses.len()).min_by_key(|&at| self.misses[at].done)
+        {
+            let freed = self.misses.remove(first);
+            self.stall_until(stamp, freed.done * TICKS_PER_CYCLE);
             now = self.cycles(stamp);
         }
         self.find_next_wait();
@@ -86,8 +88,9 @@ impl Clock {
         self.find_next_wait();
     }
 
-    /// Stalls for some cycles at `stamp`.
-    pub fn stall(&mut self, cycles: u64) {
+    /// Stalls for some cycles at `stamp`, after the stalls that began before it.
+    pub fn stall(&mut self, stamp: u32, cycles: u64) {
+        self.ticks(stamp);
         self.base += cycles * TICKS_PER_CYCLE;
     }
 

@@ -217,7 +217,8 @@ impl<O: Observer> Engine<O> {
         let set = self.shape.level2_set(translation.colour(), line);
         let found = self.cpus[cpu].level2.touch(set, line);
         if found.is_some() && !is_write {
-            self.cpus[cpu].clock.stall(self.costs.level2_hit);
+            let cpu = &mut self.cpus[cpu];
+            cpu.clock.stall(cpu.level1.header_ref().stamp(), self.costs.level2_hit);
         }
         match found {
             Some(LineState::Modified) => true,
@@ -260,7 +261,7 @@ impl<O: Observer> Engine<O> {
             return translation;
         }
         cpu.counters.tlb_misses += 1;
-        cpu.clock.stall(self.costs.tlb_miss);
+        cpu.clock.stall(cpu.level1.header_ref().stamp(), self.costs.tlb_miss);
         let node = cpu.node;
         let is_new = self.pages.lookup(access.address).is_none();
         let translation = self.pages.translate(access.address, node);

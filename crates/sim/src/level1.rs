@@ -142,11 +142,16 @@ impl Level1 {
         }
     }
 
-    /// Subtracts from every stamp, so that they do not wrap; older ones become 0 together.
+    /// Takes `by` off the header's stamp, so that it does not wrap. The ways of a set get their ranks as stamps, which
+    /// keeps their order; what is left of the header's stamp is far above any rank.
     pub fn rebase_stamps(&mut self, by: u32) {
-        for record in &mut self.records[1..] {
-            for stamp in &mut record.stamps {
-                *stamp = stamp.saturating_sub(by);
+        for set in self.records[1..].chunks_exact_mut(self.records_per_set) {
+            let before: Vec<u32> = set.iter().flat_map(|record| record.stamps).collect();
+            for stamp in set.iter_mut().flat_map(|record| &mut record.stamps) {
+                // A set has far fewer than 2^32 ways.
+                #[allow(clippy::cast_possible_truncation)]
+                let rank = before.iter().filter(|&other| other < stamp).count() as u32;
+                *stamp = rank;
             }
         }
         let stamp = self.records[0].stamp() - by;

@@ -1,7 +1,7 @@
 //! The network between nodes: coherence units, links, and the packets that cross them.
 //!
 //! Model: a packet passes the sender's unit, the links of a fixed route (cut-through: every hop adds its latency, the
-//! last one the time of the packet's length), and the receiver's unit. Units and links are servers with queues.
+//! slowest one the time of the packet's length), and the receiver's unit. Units and links are servers with queues.
 //! Leaves out: flow control, virtual channels, adaptive routing.
 
 use crate::protocol::Packet;
@@ -123,7 +123,7 @@ impl Interconnect {
             time += wire.timeline.reserve(time, &mut wire.occupancy[size]) + wire.latency;
             wire.counts.packets += 1;
             wire.counts.bytes += bytes;
-            length = wire.length[size];
+            length = length.max(wire.length[size]);
         }
         let received = &mut self.units[usize::from(to)].counts;
         received.bytes_in += bytes;

@@ -4,12 +4,11 @@
 //! Lines are named by their virtual address, since every page has one frame. Data is carried along with the copies, so
 //! that each read can be checked against the last write.
 
-pub mod counts;
 mod lru;
 mod pages;
 mod protocol;
 
-use counts::{Counts, OfCpu, OfLink, OfNode};
+use crate::counts::{Counts, OfCpu, OfLink, OfNode};
 use lru::Lru;
 use olifant_machine::{Machine, NodeId, Routes};
 use olifant_placement::MemoryPolicy;
@@ -58,11 +57,15 @@ pub struct Plain {
     of_link: Vec<OfLink>,
     last_written: BTreeMap<u64, u64>,
     writes: u64,
+    /// Uses of the first level, and what became of them.
+    uses: u64,
+    level1_hits: u64,
+    level2_hits: u64,
     /// Lines brought into second levels; dropped by them for want of room; taken from them by other processors, or
     /// with their page.
-    pub fills: u64,
-    pub evictions: u64,
-    pub invalidations: u64,
+    fills: u64,
+    evictions: u64,
+    invalidations: u64,
 }
 
 impl Plain {
@@ -94,6 +97,9 @@ impl Plain {
             memory: BTreeMap::new(),
             last_written: BTreeMap::new(),
             writes: 0,
+            uses: 0,
+            level1_hits: 0,
+            level2_hits: 0,
             fills: 0,
             evictions: 0,
             invalidations: 0,
@@ -159,16 +165,25 @@ impl Plain {
         Counts { cpus: self.of_cpu.clone(), nodes, links: self.of_link.clone() }
     }
 
-    /// Lines in all second-level caches.
-    pub fn resident(&self) -> u64 {
-        self.cpus.iter().map(|cpu| cpu.level2.len()).sum()
+    /// Accesses are hits and misses at both levels; what came into the second levels has left them or is there.
+    pub fn assert_conservation(&self, what: &str) {
+        let sum = |part: fn(&OfCpu) -> u64| self.of_cpu.iter().map(part).sum::<u64>();
+        let (level1_misses, level2_misses) = (sum(|cpu| cpu.level1_misses), sum(|cpu| cpu.level2_misses));
+        assert_eq!(self.uses, self.level1_hits + level1_misses, "first level, {what}");
+        assert_eq!(level1_misses, self.level2_hits + level2_misses, "second level, {what}");
+        assert_eq!(self.fills, level2_misses, "fills, {what}");
+        let resident: u64 = self.cpus.iter().map(|cpu| cpu.level2.len()).sum();
+        assert_eq!(self.fills, self.evictions + self.invalidations + resident, "lines, {what}");
     }
 
     /// One use of an address: first level, second level, bus.
     fn touch(&mut self, cpu: usize, address: u64, is_write: bool) {
         let (set, line1) = self.level1_place(address);
         let line = address / self.line() * self.line();
-        match self.cpus[cpu].level1.take_note(set, line1).copied() {
+        self.uses += 1;
+        let found = self.cpus[cpu].level1.take_note(set, line1).copied();
+        self.level1_hits += u64::from(found.is_some());
+        match found {
             Some(true) => {}
             Some(false) if !is_write => {}
             Some(false) => {
@@ -204,6 +219,7 @@ impl Plain {
     fn bring_into_level2(&mut self, cpu: usize, line: u64, is_write: bool) {
         let set = self.level2_set(line);
         if self.cpus[cpu].level2.take_note(set, line).is_some() {
+            self.level2_hits += 1;
             if is_write {
                 self.gain_permission(cpu, line);
             }

@@ -1,4 +1,4 @@
-//! What the plain machine counts, and the same of the engine, so that the two can be compared.
+//! What a machine counts, as the plain machine and the engine both do, so that runs can be compared.
 
 use olifant_sim::Engine;
 
@@ -79,10 +79,10 @@ impl Counts {
 
     /// Fails at the first part that differs, saying which.
     pub fn assert_equal(&self, other: &Self, what: &str) {
-        fn all<T: PartialEq + std::fmt::Debug>(kind: &str, plain: &[T], engine: &[T], what: &str) {
-            assert_eq!(plain.len(), engine.len(), "number of {kind}s, {what}");
-            for (number, (plain, engine)) in plain.iter().zip(engine).enumerate() {
-                assert_eq!(plain, engine, "{kind} {number}: plain machine, then engine; {what}");
+        fn all<T: PartialEq + std::fmt::Debug>(kind: &str, expected: &[T], found: &[T], what: &str) {
+            assert_eq!(expected.len(), found.len(), "number of {kind}s, {what}");
+            for (number, (expected, found)) in expected.iter().zip(found).enumerate() {
+                assert_eq!(expected, found, "{kind} {number}: expected, then found; {what}");
             }
         }
         all("cpu", &self.cpus, &other.cpus, what);
