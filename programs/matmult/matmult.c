@@ -1,0 +1,172 @@
+/* matmult: C = A * B of square matrices of doubles, by the definition.
+ *
+ * Each thread computes a band of rows of C. The inner loop walks a column of B: with the default size two consecutive
+ * elements are 8 KB apart, so every one lies in another page, and all of B passes through the caches for each row
+ * that is not computed soon after its neighbour. Every thread reads all of B; no home suits it. With --replicate each
+ * node reads its own copy, which the resource-set library makes.
+ *
+ * Memory: A, B and C are one block each, allocated and written (C with zeros) by the main thread.
+ *
+ * The result is checked by Freivalds' test: with a random vector r of +1 and -1, C r must equal A (B r) to rounding.
+ * A wrong element escapes with probability one half per vector; eight vectors are tried.
+ *
+ * Sources: B. Brock et al., "Windows NT in a ccNUMA System", USENIX Windows NT Symposium 1999, sections 5 and 5.3;
+ * R. Freivalds, "Probabilistic machines can use less running time", IFIP 1977.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "grid.h"
+#include "options.h"
+#include "rset.h"
+#include "spin.h"
+#include "team.h"
+
+/* Absent outside a run that provides the library: then its address is NULL. */
+#pragma weak rset_replicate
+
+enum { FREIVALDS_VECTORS = 8 };
+
+struct multiplication {
+    int size;
+    int threads;
+    int is_replicated;
+    double *a;
+    double *b;
+    double *c;
+    double started_s;
+    double finished_s;
+    struct spin_barrier barrier;
+};
+
+static const double *multiplier_near_me(const struct multiplication *work) {
+    const void *copy = NULL;
+    if (!work->is_replicated) {
+        return work->b;
+    }
+    int status = rset_replicate(work->b, (size_t)work->size * (size_t)work->size * sizeof(double), &copy);
+    if (status != 0) {
+        fprintf(stderr, "matmult: replicate the multiplier: %s\n", strerror(-status));
+        exit(2);
+    }
+    return copy;
+}
+
+static void multiply_band(int id, void *shared) {
+    struct multiplication *work = shared;
+    struct spin_local local = {0};
+    const int size = work->size;
+    const int end = team_share_end(size, work->threads, id);
+
+    spin_barrier_wait(&work->barrier, &local);
+    if (id == 0) {
+        work->started_s = team_clock_s();
+    }
+    const double *b = multiplier_near_me(work);
+    for (int row = team_share_begin(size, work->threads, id); row < end; row++) {
+        const double *a_row = work->a + (size_t)row * (size_t)size;
+        for (int column = 0; column < size; column++) {
+            double sum = 0.0;
+            for (int k = 0; k < size; k++) {
+                sum += a_row[k] * b[(size_t)k * (size_t)size + (size_t)column];
+            }
+            work->c[(size_t)row * (size_t)size + (size_t)column] = sum;
+        }
+    }
+    spin_barrier_wait(&work->barrier, &local);
+    if (id == 0) {
+        work->finished_s = team_clock_s();
+    }
+}
+
+/* A linear congruential generator (D. Knuth's MMIX constants): the same numbers everywhere. */
+static uint64_t next_random(uint64_t *state) {
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state >> 33;
+}
+
+static void fill(double *matrix, int size, uint64_t *state) {
+    for (size_t index = 0; index < (size_t)size * (size_t)size; index++) {
+        matrix[index] = (double)next_random(state) / 1073741824.0 - 1.0;
+    }
+}
+
+static void matrix_times_vector(const double *matrix, const double *vector, double *product, int size) {
+    for (int row = 0; row < size; row++) {
+        double sum = 0.0;
+        for (int column = 0; column < size; column++) {
+            sum += matrix[(size_t)row * (size_t)size + (size_t)column] * vector[column];
+        }
+        product[row] = sum;
+    }
+}
+
+/* The largest |C r - A (B r)| over some random r, relative to the size of the products. */
+static double freivalds_error(const struct multiplication *work, uint64_t *state) {
+    const int size = work->size;
+    double *vectors = GRID_ALLOCATE(double, 4 * (size_t)size, "test vectors");
+    double *r = vectors, *b_r = vectors + size, *a_b_r = vectors + 2 * size, *c_r = vectors + 3 * size;
+    double largest = 0.0;
+    for (int trial = 0; trial < FREIVALDS_VECTORS; trial++) {
+        for (int row = 0; row < size; row++) {
+            r[row] = (next_random(state) & 1) != 0 ? 1.0 : -1.0;
+        }
+        matrix_times_vector(work->b, r, b_r, size);
+        matrix_times_vector(work->a, b_r, a_b_r, size);
+        matrix_times_vector(work->c, r, c_r, size);
+        for (int row = 0; row < size; row++) {
+            double error = fabs(c_r[row] - a_b_r[row]) / size;
+            largest = error > largest || isnan(error) ? error : largest;
+        }
+    }
+    free(vectors);
+    return largest;
+}
+
+int main(int argc, char **argv) {
+    long threads = 1;
+    long size = 1024;
+    int is_replicated = 0;
+    const struct option_entry entries[] = {
+        {'p', "threads", OPTION_COUNT, &threads, 1, TEAM_LARGEST, "threads"},
+        {'n', "size", OPTION_COUNT, &size, 1, 30000, "rows and columns of each matrix"},
+        {'r', "replicate", OPTION_FLAG, &is_replicated, 0, 0, "give each node its own copy of the multiplier"},
+    };
+    const struct option_table table = {"matmult", "product of two square matrices of doubles", entries,
+                                       sizeof entries / sizeof entries[0]};
+    options_parse(&table, argc, argv);
+    if (is_replicated && rset_replicate == NULL) {
+        options_refuse("matmult", "--replicate needs the resource-set library, which this run does not provide; "
+                                  "build with 'olifant cc' and start it with 'olifant run'");
+    }
+
+    struct multiplication work = {.size = (int)size, .threads = (int)threads, .is_replicated = is_replicated};
+    const size_t elements = (size_t)size * (size_t)size;
+    work.a = GRID_ALLOCATE(double, elements, "matrix A");
+    work.b = GRID_ALLOCATE(double, elements, "matrix B");
+    work.c = GRID_ALLOCATE(double, elements, "matrix C");
+    uint64_t random_state = 1;
+    fill(work.a, work.size, &random_state);
+    fill(work.b, work.size, &random_state);
+    memset(work.c, 0, elements * sizeof(double));
+    spin_barrier_start(&work.barrier, work.threads);
+
+    team_run(work.threads, multiply_band, &work);
+
+    double checksum = 0.0;
+    for (size_t index = 0; index < elements; index++) {
+        checksum += fabs(work.c[index]);
+    }
+    printf("matmult: %ld x %ld doubles, %ld threads%s\n", size, size, threads,
+           is_replicated ? ", multiplier replicated" : "");
+    team_report(work.finished_s - work.started_s, checksum, 0.0);
+    int wrong = team_verify("freivalds", freivalds_error(&work, &random_state), 1e-12);
+    free(work.a);
+    free(work.b);
+    free(work.c);
+    return wrong ? 1 : 0;
+}
