@@ -13,7 +13,7 @@
 const BIT_CYCLES: u64 = 4;
 /// Bits per calendar word.
 const WORD_BITS: u64 = 64;
-/// Words in the ring. A request further than this behind the newest one is served at once.
+/// Words in the ring: how far apart in time, in units of 256 cycles, bookings may lie before they wait for each other.
 const WORDS: usize = 2048;
 /// Longest path over full words that is remembered; sums of two stay inside the type.
 const SKIP_MAX: u16 = 1 << 14;
@@ -109,10 +109,13 @@ impl Timeline {
         while number < horizon {
             let at = number as usize % WORDS;
             let word = &mut self.words[at];
-            if word.number != number {
-                if word.number > number {
-                    return 0;
-                }
+            if word.number > number {
+                // Somebody booked a lap ahead in this place: what it held before is closed.
+                number += 1;
+                open = u64::MAX;
+                continue;
+            }
+            if word.number < number {
                 *word = Word { number, busy: 0 };
                 self.skips[at] = 1;
             }
