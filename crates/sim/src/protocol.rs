@@ -3,8 +3,8 @@
 //! Model: MESI in every processor's second-level cache; a node's bus is snooped by all its processors and by its
 //! coherence unit; between nodes a directory at the line's home, as in DASH (Lenoski et al. 1992) and in the Synfinity
 //! units of the prototype, replies going straight to the requester. Roles: R the requester's node, H the home, O the
-//! owner's node, S every other node that may hold a copy. A packet whose ends are the same node is not sent: that
-//! step happens on the node's bus.
+//! owner's node, S every node besides R and H that may hold a copy; copies on R and H go by buses that the transaction
+//! passes anyway. A packet whose ends are the same node is not sent: that step happens on the node's bus.
 //!
 //! Departures from hardware: transactions on one line are atomic, so there are no transient states, retries or races;
 //! an acknowledgement carries the home's grant, so that an upgrade by a processor off the home costs at most five
@@ -37,7 +37,7 @@ pub enum State {
     OwnedNear,
     /// A processor of another node owns it.
     OwnedFar,
-    /// The directory names an owner that has dropped the line clean.
+    /// The directory names an owner on another node that has dropped the line clean.
     OwnerGone,
     /// The requester itself owns it and drops it.
     OwnedHere,
@@ -87,7 +87,7 @@ pub enum Role {
     Home,
     /// The owner's node.
     Owner,
-    /// Each other node that may hold a copy.
+    /// Each node besides the requester's and the home that may hold a copy.
     Sharer,
 }
 
@@ -98,8 +98,7 @@ pub enum Packet {
     Control,
     /// Brings the line to the requester: a response packet.
     Data,
-    /// Takes a modified line home: counted as a request, carries a line. Saved where the home is the requester, which
-    /// gets the data anyway.
+    /// Takes a modified line home: counted as a request, carries a line; not sent for a clean one.
     CarryHome,
     /// The home's permission to write: a request packet; saved where acknowledgements carry it.
     Grant,
@@ -125,7 +124,7 @@ pub struct Row {
     pub ask: &'static [Step],
     /// The step that completes the transaction for the requester.
     pub answer: Option<Step>,
-    /// Steps that nobody waits for.
+    /// Steps that nobody waits for; saved where they lead to the requester, which the answer tells the same.
     pub aside: &'static [Step],
     /// One line for a person.
     pub meaning: &'static str,
@@ -291,18 +290,43 @@ const fn index() -> [[u8; 6]; 4] {
     index
 }
 
-/// The row for an event in a state. A requester that dropped its own clean line and asks again is alone with it: the
-/// home sees that nobody else can hold the line, which is the state `Uncached`.
+/// The row for an event in a state. Where the directory names an owner on the requester's own node (the requester itself,
+/// or a neighbour in whose cache the bus's snoop finds nothing) that has dropped the line clean, nobody can hold it,
+/// which is the state `Uncached`.
 /// # Panics  On a pair that cannot occur, which would be a defect of the engine.
 pub fn row(event: Event, state: State) -> &'static Row {
     &TABLE[usize::from(INDEX[event as usize][state as usize])]
 }
 
+/// The events with one line for a person each.
+const EVENTS: [(Event, &str); 4] = [
+    (Event::Read, "a processor lacks the line and wants to read it"),
+    (Event::Write, "a processor lacks the line and wants to write it"),
+    (Event::Upgrade, "a processor holds the line shared and wants to write it"),
+    (Event::WriteBack, "a processor drops a modified line"),
+];
+
+/// The states with one line for a person each.
+const STATES: [(State, &str); 6] = [
+    (State::Uncached, "no cache holds it"),
+    (State::Shared, "caches may hold it to read; memory is up to date"),
+    (State::OwnedNear, "another processor of the requester's node holds it exclusive or modified"),
+    (State::OwnedFar, "a processor of another node holds it exclusive or modified"),
+    (State::OwnerGone, "the directory names an owner on another node that has dropped the line clean"),
+    (State::OwnedHere, "the requester itself owns it and drops it"),
+];
+
 /// The table as Markdown, for the documentation.
 pub fn describe() -> String {
-    let mut text = String::from(
-        "| event | state | data from | other copies | requester then | packets | meaning |\n|---|---|---|---|---|---|---|\n",
-    );
+    let mut text = String::from("| event | meaning |\n|---|---|\n");
+    for (event, meaning) in &EVENTS {
+        text += &format!("| {event:?} | {meaning} |\n");
+    }
+    text += "\n| state | meaning |\n|---|---|\n";
+    for (state, meaning) in &STATES {
+        text += &format!("| {state:?} | {meaning} |\n");
+    }
+    text += "\n| event | state | data from | other copies | requester then | packets | meaning |\n|---|---|---|---|---|---|---|\n";
     for row in &TABLE {
         let mut packets: Vec<String> = row.ask.iter().map(describe_step).collect();
         if row.others == Others::Invalidate && row.state == State::Shared {

@@ -1,4 +1,6 @@
 //! Random traffic keeps every law of the machine's state.
+#![allow(clippy::cast_possible_truncation, reason = "numbers of processors, lines and sets of small machines")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may end them")]
 
 use olifant_machine::catalogue;
 use olifant_placement::MemoryPolicy;

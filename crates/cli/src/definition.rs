@@ -1,0 +1,60 @@
+//! The command line as one definition: the parser, the help, the man pages and the completions all come from here.
+
+use crate::commands::{advise, compile, pages, record, report, run, topology, tune};
+use clap::{Parser, Subcommand};
+
+const AFTER_HELP: &str = "\
+The main job, in two commands:
+  olifant cc -O2 -pthread -o ocean ocean.c
+  olifant tune --baseline striped:1 -- ./ocean -n 514 -p 16
+
+Exit codes: 0 done; 1 a negative answer (leave the placement alone); 2 wrong usage
+or failure. `run` and `record` pass the program's own code on, and use 125 for a
+failure of olifant, 126 for a program that cannot be run, 127 for one not found.
+
+stdout carries data, stderr everything said to a person.";
+
+/// Finds which data each thread reaches on other nodes, places threads and data, and proves the gain by a second run
+///
+/// The program runs on a simulated cache-coherent NUMA machine (by default `olifant`, four nodes of four processors).
+/// Build it with `olifant cc` in place of gcc or clang; its source stays as it is.
+#[derive(Debug, Parser)]
+#[command(name = "olifant", version, max_term_width = 80, after_help = AFTER_HELP, after_long_help = AFTER_HELP)]
+#[command(propagate_version = false, subcommand_required = true, arg_required_else_help = true)]
+pub struct Olifant {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// One subcommand each.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Runs a program on a machine and says what it did there
+    Run(run::Arguments),
+    /// Runs a program and keeps what was measured in a profile file
+    Record(record::Arguments),
+    /// Shows a profile: totals, nodes, links, and the areas that mattered most
+    Report(report::Arguments),
+    /// Makes a plan from a profile: which thread and which data go where, and why
+    Advise(advise::Arguments),
+    /// Runs a program, plans its placement, runs it again with the plan, and compares
+    Tune(tune::Arguments),
+    /// Shows a machine: its nodes, processors, caches, links and distances
+    Topology(topology::Arguments),
+    /// Compiles and links C for olifant; use it as CC=
+    Cc(compile::Arguments),
+    /// Compiles and links C++ for olifant; use it as CXX=
+    #[command(name = "c++")]
+    Cxx(compile::Arguments),
+    /// Compiles and links Fortran for olifant; use it as FC=
+    Fc(compile::Arguments),
+    /// Writes a completion script for a shell
+    Completions(pages::CompletionArguments),
+    /// Compiles the runtime's hooks in advance
+    #[command(hide = true)]
+    Hooks(compile::HooksArguments),
+    /// Writes the man pages
+    #[command(hide = true)]
+    Man(pages::ManArguments),
+}

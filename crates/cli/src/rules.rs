@@ -1,0 +1,79 @@
+//! A plan's names as addresses: what the runtime compares while the program runs needs no lookup of symbols then.
+
+use olifant_frontend::spec::{AreaKey, AreaRule, CodeRange, GlobalSymbol, PageRun, Place};
+use olifant_placement::{AreaMatch, AreaPlan, Decision, FOR_SMALL, FOR_STACKS, MemoryPolicy, Plan};
+use olifant_store::symbols::{LineTable, SymbolError, global_symbols};
+use std::path::Path;
+
+/// What a program's symbols make of a plan.
+#[derive(Debug, Default)]
+pub struct Resolved {
+    /// The program's globals, ascending by address.
+    pub globals: Vec<GlobalSymbol>,
+    /// The plan's entries that move something, the most particular first.
+    pub rules: Vec<AreaRule>,
+    /// Entries that name nothing in this program, as remarks for a person.
+    pub remarks: Vec<String>,
+}
+
+/// Finds the names of `plan` in `program`.
+/// # Errors  if the program cannot be read.
+pub fn resolve(program: &Path, plan: Option<&Plan>) -> Result<Resolved, SymbolError> {
+    let globals: Vec<GlobalSymbol> = global_symbols(program)?
+        .into_iter()
+        .map(|symbol| GlobalSymbol { name: symbol.name, address: symbol.address, bytes: symbol.bytes })
+        .collect();
+    let mut resolved = Resolved { globals, ..Resolved::default() };
+    let Some(plan) = plan else { return Ok(resolved) };
+    let lines = LineTable::open(program)?;
+    for entry in plan.movers() {
+        match key(&entry.area, &lines, &resolved.globals) {
+            Some(area) => resolved.rules.extend(place(&entry.decision).map(|place| AreaRule { area, place })),
+            None => resolved.remarks.push(remark(entry)),
+        }
+    }
+    Ok(resolved)
+}
+
+fn key(area: &AreaMatch, lines: &LineTable, globals: &[GlobalSymbol]) -> Option<AreaKey> {
+    match area {
+        AreaMatch::Symbol(name) => {
+            let global = globals.iter().find(|global| global.name == *name)?;
+            Some(AreaKey::Range { start: global.address, bytes: global.bytes })
+        }
+        AreaMatch::Site { file, line, bytes, ordinal, .. } => {
+            let code: Vec<CodeRange> = lines
+                .addresses_of_line(file, *line)
+                .into_iter()
+                .map(|range| CodeRange { module: String::new(), start: range.start, end: range.end })
+                .collect();
+            (!code.is_empty()).then_some(AreaKey::Site { code, bytes: *bytes, ordinal: *ordinal })
+        }
+    }
+}
+
+/// Where the pages go; nothing for advice that moves nothing.
+fn place(decision: &Decision) -> Option<Place> {
+    match decision {
+        Decision::Policy(policy) => Some(Place::Policy(policy.clone())),
+        Decision::Blocks(runs) => {
+            Some(Place::Blocks(runs.iter().map(|run| PageRun { pages: run.pages, node: run.node }).collect()))
+        }
+        // Without copies, what every node reads is best spread evenly.
+        Decision::Replicate => Some(Place::Policy(MemoryPolicy::Striped { pages: 1 })),
+        Decision::Pad => None,
+    }
+}
+
+fn remark(entry: &AreaPlan) -> String {
+    match &entry.area {
+        AreaMatch::Symbol(name) if name == FOR_SMALL || name == FOR_STACKS => {
+            format!("plan: {name} stay where --memory puts them; the runtime does not move them yet")
+        }
+        AreaMatch::Symbol(name) => format!("plan: the program has no global {name}; the entry is left out"),
+        AreaMatch::Site { function, file, line, .. } => format!(
+            "plan: no code of the program is from {file}:{line} ({function}); the entry is left out \
+             (was it built with -g, from the same source?)"
+        ),
+    }
+}

@@ -1,0 +1,184 @@
+//! One program on one machine, ready to be run with this or that placement: the steps that `run`, `record` and `tune`
+//! share, from the options to a profile with readable names.
+
+use crate::arguments::{ProgramArguments, RunArguments};
+use crate::progress::{ProgramStdout, Step};
+use crate::{machines, output, rules};
+use anyhow::{Context, anyhow, bail};
+use olifant_frontend::launch;
+use olifant_frontend::spec::RunSpec;
+use olifant_machine::{CpuId, Machine};
+use olifant_opium::profile::Profile;
+use olifant_placement::{MemoryPolicy, Plan, ThreadPolicy};
+use olifant_store::symbols::{Symbolizer, resolve};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Seconds between checkpoints of a profile, so that a killed run loses little.
+const CHECKPOINT_SECONDS: u32 = 30;
+
+/// A program, a machine, and what stays the same from run to run.
+pub struct Session {
+    /// The machine, numbered densely.
+    pub machine: Machine,
+    program: PathBuf,
+    arguments: Vec<OsString>,
+    threads: ThreadPolicy,
+    seed: u64,
+    quantum_cycles: u64,
+    is_oversubscribed: bool,
+}
+
+/// Where threads and pages go in one run.
+pub struct Placement<'a> {
+    /// Pages that no entry of the plan names.
+    pub memory: &'a MemoryPolicy,
+    /// The plan and its text.
+    pub plan: Option<&'a Plan>,
+}
+
+impl Session {
+    /// Reads the options.
+    pub fn new(run: &RunArguments, program: &ProgramArguments) -> anyhow::Result<Self> {
+        let machine = machines::choose(&run.machine)?;
+        // Numbers dense nodes and cpus, which the simulator wants; a chosen configuration is dense already.
+        let machine = machine.configure(&machine.configuration())?;
+        check_threads(&run.threads, &machine)?;
+        let (program, arguments) = program.command.split_first().context("no program given")?;
+        Ok(Session {
+            machine,
+            program: PathBuf::from(program),
+            arguments: arguments.to_vec(),
+            threads: run.threads.clone(),
+            seed: run.seed,
+            quantum_cycles: run.quantum,
+            is_oversubscribed: run.oversubscribe,
+        })
+    }
+
+    /// The same for another command line on the first processor of the machine.
+    pub fn on_one_processor(&self, command: Option<&[OsString]>) -> anyhow::Result<Self> {
+        let (program, arguments) = match command.and_then(<[OsString]>::split_first) {
+            Some((program, arguments)) => (PathBuf::from(program), arguments.to_vec()),
+            None => (self.program.clone(), self.arguments.clone()),
+        };
+        Ok(Session {
+            machine: self.machine.configure("1N1")?,
+            program,
+            arguments,
+            threads: ThreadPolicy::Fill,
+            is_oversubscribed: true,
+            ..*self
+        })
+    }
+
+    /// The program's file name, for naming files after it.
+    pub fn name(&self) -> String {
+        self.program.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Runs the program and returns its profile, call paths resolved. `what` tells a person which run this is.
+    pub fn run(&self, placement: &Placement, stdout: ProgramStdout, what: &str) -> anyhow::Result<Profile> {
+        let spec = self.spec(placement)?;
+        let (step, stdout) = Step::begin(what, stdout)?;
+        let outcome = launch::launch_to(&self.program, &self.arguments, &spec, stdout);
+        drop(step);
+        let outcome = outcome?;
+        let mut profile = outcome.profile.ok_or_else(|| {
+            anyhow!("{}: ended with code {} and left no profile", self.program.display(), outcome.code)
+        })?;
+        profile.run.exit_code = outcome.code;
+        profile.run.is_complete &= outcome.signal.is_none();
+        let symbolizer = Symbolizer::new(&profile.modules);
+        resolve(&mut profile, &symbolizer);
+        Ok(profile)
+    }
+
+    /// What the runtime is told.
+    fn spec(&self, placement: &Placement) -> anyhow::Result<RunSpec> {
+        if let Some(plan) = placement.plan {
+            check_plan(plan, &self.machine)?;
+        }
+        let names = rules::resolve(&launch::locate(&self.program)?, placement.plan)?;
+        for remark in &names.remarks {
+            output::say(&format!("olifant: {remark}"));
+        }
+        let threads = match placement.plan {
+            Some(plan) if !plan.threads.is_empty() => ThreadPolicy::List(plan.threads.clone()),
+            _ => self.threads.clone(),
+        };
+        check_threads(&threads, &self.machine)?;
+        Ok(RunSpec {
+            machine_toml: self.machine.to_toml(),
+            configuration: self.machine.configuration(),
+            machine: self.machine.clone(),
+            seed: self.seed,
+            threads_text: threads.to_string(),
+            threads,
+            memory_text: placement.memory.to_string(),
+            memory: placement.memory.clone(),
+            quantum_cycles: self.quantum_cycles,
+            granule_bytes: self.machine.os.page.0,
+            program: self.program.to_string_lossy().into_owned(),
+            args: self.arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+            dump: None,
+            checkpoint_seconds: CHECKPOINT_SECONDS,
+            plan_text: placement.plan.map(Plan::to_toml),
+            rules: names.rules,
+            globals: names.globals,
+            cpi: None,
+            window_instructions: None,
+            allow_oversubscription: self.is_oversubscribed,
+        })
+    }
+}
+
+/// Every cpu of a list must be one of the machine's.
+fn check_threads(threads: &ThreadPolicy, machine: &Machine) -> anyhow::Result<()> {
+    let ThreadPolicy::List(cpus) = threads else { return Ok(()) };
+    let has = |cpu: &CpuId| machine.nodes.iter().any(|node| node.cpus.contains(cpu));
+    match cpus.iter().find(|cpu| !has(cpu)) {
+        Some(cpu) => bail!(
+            "threads on cpu {cpu}: machine {} {} has cpus 0-{}",
+            machine.name,
+            machine.configuration(),
+            machine.nodes.iter().flat_map(|node| &node.cpus).map(|cpu| cpu.0).max().unwrap_or(0)
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Stores a profile. If the file cannot be written after all, what was measured goes to the folder for temporary files
+/// rather than be lost, and the error says where.
+pub fn keep(profile: &Profile, path: &Path) -> anyhow::Result<()> {
+    let Err(error) = olifant_store::write(profile, path) else { return Ok(()) };
+    let name =
+        format!("olifant-{}-{}", std::process::id(), path.file_name().unwrap_or_default().to_string_lossy());
+    let rescue = std::env::temp_dir().join(name);
+    match olifant_store::write(profile, &rescue) {
+        Ok(()) => bail!("{error}; what was measured is kept in {}", rescue.display()),
+        Err(second) => bail!("{error}; it could not be kept elsewhere either: {second}"),
+    }
+}
+
+/// Numbers of nodes and cpus mean something in one configuration only.
+fn check_plan(plan: &Plan, machine: &Machine) -> anyhow::Result<()> {
+    let configuration = machine.configuration();
+    if plan.configuration != configuration {
+        bail!(
+            "the plan is for {} {} and this run is on {} {configuration}: give --config {} or make another plan",
+            plan.machine,
+            plan.configuration,
+            machine.name,
+            plan.configuration
+        );
+    }
+    Ok(())
+}
+
+/// Reads a plan; the error names its file.
+pub fn read_plan(path: &Path) -> anyhow::Result<Plan> {
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read plan {}", path.display()))?;
+    Plan::from_toml(&text).with_context(|| path.display().to_string())
+}

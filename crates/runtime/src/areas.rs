@@ -1,0 +1,134 @@
+//! Areas and sites as the run meets them: the profile's lists in the making.
+//!
+//! No two areas overlap, ever: an address belongs to one area for the whole run, so what the card counts by address can be
+//! joined with areas at the end. Memory that is freed and allocated again by the same site and in the same size is the
+//! same area again.
+
+use crate::engine::{Placement, System};
+use crate::layout::DONORS;
+use crate::stack::Stack;
+use olifant_frontend::spec::{AreaKey, AreaRule, Place, RunSpec};
+use olifant_opium::profile::{Area, AreaKind};
+use olifant_placement::{MemoryPolicy, Run};
+use std::collections::BTreeMap;
+
+/// Areas, and the rules of the plan.
+pub struct Areas {
+    /// In the order of birth; the index is the area's id.
+    pub list: Vec<Area>,
+    rules: Vec<AreaRule>,
+    default: MemoryPolicy,
+    stacks: BTreeMap<u64, u32>,
+    storages: BTreeMap<u64, u32>,
+}
+
+/// The simulator's form of a place.
+fn placement(place: &Place) -> Placement {
+    match place {
+        Place::Policy(policy) => Placement::Policy(policy.clone()),
+        Place::Blocks(runs) => {
+            Placement::Blocks(runs.iter().map(|run| Run { pages: run.pages, node: run.node }).collect())
+        }
+    }
+}
+
+impl Areas {
+    /// The areas that exist before the program starts: its global symbols.
+    pub fn new(spec: &RunSpec, system: &mut System) -> Self {
+        for rule in &spec.rules {
+            if let AreaKey::Range { start, bytes } = rule.area {
+                system.map(start, bytes, placement(&rule.place));
+            }
+        }
+        let list = spec
+            .globals
+            .iter()
+            .map(|symbol| Area {
+                kind: AreaKind::Global,
+                name: symbol.name.clone(),
+                start: symbol.address,
+                bytes: symbol.bytes,
+                site: None,
+                ordinal: 0,
+                thread: 0,
+                born: 0,
+                freed: None,
+            })
+            .collect();
+        Self {
+            list,
+            rules: spec.rules.clone(),
+            default: spec.memory.clone(),
+            stacks: BTreeMap::new(),
+            storages: BTreeMap::new(),
+        }
+    }
+
+    /// Adds an area; returns its id.
+    pub fn add(&mut self, area: Area) -> u32 {
+        self.list.push(area);
+        self.list.len() as u32 - 1
+    }
+
+    /// Where an allocation's pages go: by the first rule that matches its call path, or by the run's policy.
+    pub fn place(&self, path: &[u64], bytes: u64, ordinal: u32) -> Placement {
+        let rule = self.rules.iter().find(|rule| match &rule.area {
+            AreaKey::Site { code, bytes: of_bytes, ordinal: of_ordinal } => {
+                of_bytes.is_none_or(|of| of == bytes)
+                    && of_ordinal.is_none_or(|of| of == ordinal)
+                    && path.iter().any(|&address| {
+                        // A return address may be the first of the next line.
+                        code.iter().any(|range| crate::modules::is_within(range, address - 1))
+                    })
+            }
+            AreaKey::Range { .. } => false,
+        });
+        rule.map_or_else(|| Placement::Policy(self.default.clone()), |rule| placement(&rule.place))
+    }
+
+    /// A thread begins on a stack, perhaps one that an earlier thread used.
+    pub fn add_stack(&mut self, thread: usize, stack: Stack, system: &mut System) {
+        let (start, bytes) = (stack.start() as u64, stack.bytes() as u64);
+        system.map(start, bytes, Placement::Policy(self.default.clone()));
+        let born = system.now_cycles();
+        if let Some(&id) = self.stacks.get(&(stack.end() as u64)) {
+            let area = &mut self.list[id as usize];
+            area.freed = None;
+            let end = area.start + area.bytes;
+            area.start = area.start.min(start);
+            area.bytes = end - area.start;
+            if !area.name.ends_with("later ones") {
+                area.name.push_str(" and later ones");
+            }
+            return;
+        }
+        let name = format!("stack of thread {thread}");
+        let id = self.add(own_area(AreaKind::Stack, name, start, bytes, thread, born));
+        self.stacks.insert(stack.end() as u64, id);
+    }
+
+    /// A thread's stack is no longer used.
+    pub fn end_stack(&mut self, stack: Stack, system: &mut System) {
+        let now = system.now_cycles();
+        if let Some(&id) = self.stacks.get(&(stack.end() as u64)) {
+            self.list[id as usize].freed = Some(now);
+        }
+        system.unmap(stack.start() as u64, stack.bytes() as u64);
+    }
+
+    /// A thread begins to use a donor's thread-local storage.
+    pub fn add_storage(&mut self, thread: usize, donor_slot: usize) {
+        let bytes = crate::donor::DONOR_STACK as u64;
+        let start = DONORS.start as u64 + donor_slot as u64 * bytes;
+        if !self.storages.contains_key(&start) {
+            let name = format!("thread-local storage of thread {thread}");
+            let id = self.add(own_area(AreaKind::Other, name, start, bytes, thread, 0));
+            self.storages.insert(start, id);
+        }
+    }
+}
+
+/// An area without a site.
+pub fn own_area(kind: AreaKind, name: String, start: u64, bytes: u64, thread: usize, born: u64) -> Area {
+    Area { kind, name, start, bytes, site: None, ordinal: 0, thread: thread as u16, born, freed: None }
+}

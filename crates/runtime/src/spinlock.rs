@@ -1,0 +1,62 @@
+//! Spin locks: `pthread_spin_*`. A thread that finds one taken polls it, which the simulator parks.
+
+use crate::access::touch_update;
+use crate::schedule::charge;
+use crate::spin;
+
+const INSTRUCTIONS: u64 = 4;
+
+/// `pthread_spin_init`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_spin_init(lock: *mut i32, _shared: i32) -> i32 {
+    // SAFETY: the caller passes room for a lock.
+    unsafe { *lock = 0 };
+    0
+}
+
+/// `pthread_spin_destroy`.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_spin_destroy(_lock: *mut i32) -> i32 {
+    0
+}
+
+/// `pthread_spin_lock`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_spin_lock(lock: *mut i32) -> i32 {
+    // SAFETY: the caller passes a lock; nothing switches between the check and the store.
+    unsafe {
+        touch_update(lock as usize);
+        while *lock != 0 {
+            spin::poll(lock as usize, 1, spin::UPDATE);
+            touch_update(lock as usize);
+        }
+        *lock = 1;
+    }
+    spin::forget();
+    0
+}
+
+/// `pthread_spin_trylock`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_spin_trylock(lock: *mut i32) -> i32 {
+    touch_update(lock as usize);
+    // SAFETY: as in `pthread_spin_lock`.
+    unsafe {
+        if *lock != 0 {
+            spin::poll(lock as usize, 1, spin::UPDATE);
+            return libc::EBUSY;
+        }
+        *lock = 1;
+    }
+    charge(INSTRUCTIONS);
+    0
+}
+
+/// `pthread_spin_unlock`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_spin_unlock(lock: *mut i32) -> i32 {
+    crate::access::touch(lock as usize, crate::access::WRITE + INSTRUCTIONS);
+    // SAFETY: the caller passes a lock that it holds.
+    unsafe { *lock = 0 };
+    0
+}

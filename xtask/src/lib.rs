@@ -1,0 +1,3 @@
+//! The project's chores as a library, so that tests can run them on fixture trees.
+
+pub mod tidy;
