@@ -401,12 +401,17 @@ impl<O: Observer> Engine<O> {
         (reads, writes)
     }
 
-    /// Counters of a processor, up to now.
-    pub fn counters(&mut self, cpu: usize) -> CpuCounters {
-        self.fold_counts(cpu);
+    /// Counters of a processor, up to now. Looking changes nothing: a checkpoint must not move a run.
+    pub fn counters(&self, cpu: usize) -> CpuCounters {
         let cpu = &self.cpus[cpu];
-        let stamp = u64::from(cpu.level1.header_ref().stamp());
-        CpuCounters { instructions: cpu.counters.instructions + stamp, ..cpu.counters }
+        let header = cpu.level1.header_ref();
+        let (reads, writes) = header.accesses();
+        CpuCounters {
+            instructions: cpu.counters.instructions + u64::from(header.stamp()),
+            reads: cpu.counters.reads + reads,
+            writes: cpu.counters.writes + writes,
+            ..cpu.counters
+        }
     }
 
     /// What passed a node.
