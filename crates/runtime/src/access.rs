@@ -5,6 +5,7 @@
 //! clobber of the general registers; the calling convention leaves vector registers to the caller.
 //! A miss may switch to another thread and back; the code behind the hook notices nothing.
 
+use crate::foreign::stand_in;
 use crate::schedule::{block, give_way_if_due, run_next};
 use crate::state::{is_free, with};
 use core::arch::global_asm;
@@ -52,6 +53,7 @@ extern "C" fn miss_from(address: u64, imm: u64, frame: *const EntryFrame) {
             runtime.touches += 1;
             state = runtime.touches;
         }
+        let address = stand_in(runtime, address);
         runtime.system.access(address, Increment(imm), code, state);
         runtime.system.must_switch()
     });
@@ -81,6 +83,7 @@ pub fn range(address: u64, bytes: u64, imm: u64) {
     if bytes != 0 && is_free() {
         with(|runtime| {
             runtime.system.charge(imm & 0xffff_ffff);
+            let address = stand_in(runtime, address);
             runtime.system.range(address, bytes, imm >= WRITE, 0);
         });
         give_way_if_due();

@@ -66,7 +66,7 @@ pub fn leave_profile(is_complete: bool, exit_code: i32) {
 pub fn checkpoint_if_due() {
     let calls = CALLS.load(Ordering::Relaxed).wrapping_add(1);
     CALLS.store(calls, Ordering::Relaxed);
-    if calls % CALLS_PER_LOOK == 0
+    if calls.is_multiple_of(CALLS_PER_LOOK)
         && sys::host_nanos(libc::CLOCK_MONOTONIC_COARSE) >= NEXT_CHECKPOINT.load(Ordering::Relaxed)
     {
         leave_profile(false, 0);

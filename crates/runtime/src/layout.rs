@@ -50,7 +50,8 @@ pub const ARGUMENTS: Span = Span::new(1984 * GIB, 1985 * GIB);
 /// The copied environment.
 pub const ENVIRONMENT: Span = Span::new(1985 * GIB, 1986 * GIB);
 
-const _: () = assert!(ENVIRONMENT.end <= 2048 * GIB);
+/// Stand-ins for memory that lies elsewhere: nothing is mapped here.
+pub const FOREIGN: Span = Span::new(1986 * GIB, 2048 * GIB);
 
 /// `bytes` rounded up to a multiple of `unit`, a power of two.
 pub const fn round_up(bytes: usize, unit: usize) -> usize {

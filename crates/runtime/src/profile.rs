@@ -77,7 +77,7 @@ fn take(runtime: &mut Runtime, is_complete: bool, exit_code: i32) -> Profile {
                 node: node.map_or(0, |node| node.id.0),
                 started: state.started,
                 ended: if thread.has_ended { state.ended } else { now },
-                routine: thread.routine,
+                routine: modules::translate(thread.routine).unwrap_or(0),
             }
         })
         .collect();

@@ -19,6 +19,18 @@ fn me() -> u32 {
     with(|runtime| runtime.current as u32 + 1)
 }
 
+// Read anew each time: they change while this thread is switched away.
+
+unsafe fn is_written(lock: *const ReadWriteLock) -> bool {
+    // SAFETY: the callers pass a lock.
+    unsafe { (&raw const (*lock).writer).read_volatile() != 0 }
+}
+
+unsafe fn is_read(lock: *const ReadWriteLock) -> bool {
+    // SAFETY: as above.
+    unsafe { (&raw const (*lock).readers).read_volatile() != 0 }
+}
+
 unsafe fn read_lock(lock: *mut ReadWriteLock, deadline: Option<u64>, may_wait: bool) -> i32 {
     touch_update(lock as usize);
     // SAFETY: the caller passes a lock; nothing switches between a check and the store that depends on it.
@@ -26,7 +38,7 @@ unsafe fn read_lock(lock: *mut ReadWriteLock, deadline: Option<u64>, may_wait: b
         if (*lock).writer == me() {
             return libc::EDEADLK;
         }
-        while (*lock).writer != 0 {
+        while is_written(lock) {
             if !may_wait {
                 return libc::EBUSY;
             }
@@ -48,7 +60,7 @@ unsafe fn write_lock(lock: *mut ReadWriteLock, deadline: Option<u64>, may_wait: 
         if (*lock).writer == me() {
             return libc::EDEADLK;
         }
-        while (*lock).writer != 0 || (*lock).readers != 0 {
+        while is_written(lock) || is_read(lock) {
             if !may_wait {
                 return libc::EBUSY;
             }

@@ -56,7 +56,7 @@ unsafe fn wait(semaphore: *mut Semaphore, deadline: Option<u64>) -> i32 {
     touch_update(semaphore as usize);
     // SAFETY: the caller passes a semaphore; nothing switches between the last check and the decrement.
     unsafe {
-        while (*semaphore).value == 0 {
+        while (&raw const (*semaphore).value).read_volatile() == 0 {
             match park(semaphore as usize, "semaphore", deadline) {
                 Wake::Woken => {}
                 Wake::TimedOut => return errno::fail(libc::ETIMEDOUT),

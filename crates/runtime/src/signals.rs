@@ -311,11 +311,9 @@ impl Runtime {
             let signal = shared.trailing_zeros() as i32 + 1;
             shared &= shared - 1;
             match self.taker_of(signal) {
-                Some(taker) if taker == current => {
-                    if self.threads[current].signals.mask & bit(signal) == 0 {
-                        PENDING.fetch_and(!bit(signal), Ordering::Relaxed);
-                        return Some(signal);
-                    }
+                Some(taker) if taker == current && self.threads[current].signals.mask & bit(signal) == 0 => {
+                    PENDING.fetch_and(!bit(signal), Ordering::Relaxed);
+                    return Some(signal);
                 }
                 Some(taker) => self.rouse(taker),
                 None => {}

@@ -50,7 +50,8 @@ pub fn poll(address: usize, value: u64, own_accesses: u32) {
         if turns < TURNS {
             return false;
         }
-        runtime.system.spin(address as u64, turn_instructions.max(1).into());
+        let address = crate::foreign::stand_in(runtime, address as u64);
+        runtime.system.spin(address, turn_instructions.max(1).into());
         true
     });
     if is_spin {

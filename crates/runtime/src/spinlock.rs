@@ -26,7 +26,7 @@ unsafe extern "C" fn pthread_spin_lock(lock: *mut i32) -> i32 {
     // SAFETY: the caller passes a lock; nothing switches between the check and the store.
     unsafe {
         touch_update(lock as usize);
-        while *lock != 0 {
+        while lock.read_volatile() != 0 {
             spin::poll(lock as usize, 1, spin::UPDATE);
             touch_update(lock as usize);
         }

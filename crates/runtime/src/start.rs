@@ -81,6 +81,8 @@ extern "C" fn initialise(_count: i32, _arguments: *mut *mut c_char, environment:
         own_storage: registers::fs(),
         may_dump: true,
         touches: 0,
+        foreign: Default::default(),
+        replicas: BTreeMap::new(),
         latest_nanos: 0,
         alarms: Default::default(),
         host_start: sys::host_nanos(libc::CLOCK_MONOTONIC),

@@ -8,6 +8,7 @@ use crate::alarm::Alarms;
 use crate::areas::Areas;
 use crate::donor::Donor;
 use crate::engine::System;
+use crate::foreign::Foreign;
 use crate::heap::Heap;
 use crate::keys::Keys;
 use crate::stack::{Stack, Stacks};
@@ -41,6 +42,8 @@ pub struct Runtime {
     pub keys: Keys,
     /// The program's allocations.
     pub heap: Heap,
+    /// Copies of replicated data, by source, size and node.
+    pub replicas: BTreeMap<(usize, usize, u16), usize>,
     /// Areas and sites for the profile.
     pub areas: Areas,
     /// This operating-system thread's own control block.
@@ -49,6 +52,8 @@ pub struct Runtime {
     pub may_dump: bool,
     /// Accesses that the runtime made itself while the simulator looked at each.
     pub touches: u64,
+    /// Stand-ins for memory at addresses that are not ours.
+    pub foreign: Foreign,
     /// The latest time that the program has read from a clock, in nanoseconds.
     pub latest_nanos: u64,
     /// Alarms of the program.

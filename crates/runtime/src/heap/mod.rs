@@ -18,7 +18,10 @@ pub use site::Sites;
 
 use crate::layout::{LARGE, SMALL};
 use crate::state::Runtime;
+use olifant_machine::NodeId;
 use olifant_opium::profile::{Area, AreaKind};
+use olifant_placement::MemoryPolicy;
+use olifant_sim::Placement;
 
 /// Requests from this size on have pages of their own.
 const PAGE: usize = 4096;
@@ -42,6 +45,19 @@ fn allocate(runtime: &mut Runtime, bytes: usize, alignment: usize, path: &[u64])
     } else {
         small::allocate(runtime, bytes, alignment, path)
     }
+}
+
+/// Allocates with every page on one node, whatever the run's policies say; 0 if addresses or memory ran out.
+pub fn allocate_on_node(runtime: &mut Runtime, bytes: usize, node: u16) -> usize {
+    let address = large::allocate(runtime, bytes, PAGE, &[]);
+    if address != 0 {
+        let place = Placement::Policy(MemoryPolicy::Node(NodeId(node)));
+        runtime.system.map(address as u64, bytes as u64, place);
+        if let Some(area) = runtime.areas.list.iter_mut().rfind(|area| area.start == address as u64) {
+            area.name = format!("replica on node {node}");
+        }
+    }
+    address
 }
 
 /// Releases an allocation of ours; unknown addresses are an error of the program.

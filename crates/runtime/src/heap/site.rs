@@ -33,7 +33,9 @@ fn walk(return_address: u64, frame: u64, stack: core::ops::Range<u64>) -> Path {
     while let Some(translated) = modules::translate(address) {
         path[length] = translated;
         length += 1;
-        if length == DEPTH || frame % 8 != 0 || !(stack.start..stack.end.saturating_sub(16)).contains(&frame)
+        if length == DEPTH
+            || !frame.is_multiple_of(8)
+            || !(stack.start..stack.end.saturating_sub(16)).contains(&frame)
         {
             break;
         }

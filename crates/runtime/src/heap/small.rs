@@ -64,7 +64,7 @@ impl Pools {
 
     fn is_live(&self, address: usize) -> bool {
         let (word, bit) = Self::bit(address);
-        address % 16 == 0 && self.live.get(word).is_some_and(|live| live & bit != 0)
+        address.is_multiple_of(16) && self.live.get(word).is_some_and(|live| live & bit != 0)
     }
 
     pub fn usable_bytes(&self, address: usize) -> Option<usize> {
