@@ -8,9 +8,10 @@ The main job, in two commands:
   olifant cc -O2 -pthread -o ocean ocean.c
   olifant tune --baseline striped:1 -- ./ocean -n 514 -p 16
 
-Exit codes: 0 done; 1 a negative answer (leave the placement alone); 2 wrong usage
-or failure. `run` and `record` pass the program's own code on, and use 125 for a
-failure of olifant, 126 for a program that cannot be run, 127 for one not found.
+Exit codes: 0 done; 1 a negative answer (leave the placement alone); 2 wrong
+usage or failure. `run` and `record` pass the program's own code on, and use 125
+for a failure of olifant, 126 for a program that cannot be run, 127 for one that
+is not found.
 
 stdout carries data, stderr everything said to a person.";
 

@@ -5,6 +5,9 @@ use olifant_placement::{AreaMatch, AreaPlan, Decision, FOR_SMALL, FOR_STACKS, Me
 use olifant_store::symbols::{LineTable, SymbolError, global_symbols};
 use std::path::Path;
 
+/// How the names of statics begin that come into a program with the runtime, and are none of its own data.
+const OF_RUNTIME: [&str; 6] = ["std::", "core::", "alloc::", "olifant_", "__olifant_", "__rust"];
+
 /// What a program's symbols make of a plan.
 #[derive(Debug, Default)]
 pub struct Resolved {
@@ -21,6 +24,7 @@ pub struct Resolved {
 pub fn resolve(program: &Path, plan: Option<&Plan>) -> Result<Resolved, SymbolError> {
     let globals: Vec<GlobalSymbol> = global_symbols(program)?
         .into_iter()
+        .filter(|symbol| !is_of_runtime(&symbol.name))
         .map(|symbol| GlobalSymbol { name: symbol.name, address: symbol.address, bytes: symbol.bytes })
         .collect();
     let mut resolved = Resolved { globals, ..Resolved::default() };
@@ -33,6 +37,12 @@ pub fn resolve(program: &Path, plan: Option<&Plan>) -> Result<Resolved, SymbolEr
         }
     }
     Ok(resolved)
+}
+
+/// Whether a demangled name is of the runtime: `olifant_rt::state::RUNTIME`, `<std::io::...>::CACHE`.
+fn is_of_runtime(name: &str) -> bool {
+    let path = name.trim_start_matches(['<', '&']);
+    OF_RUNTIME.iter().any(|start| path.starts_with(start))
 }
 
 fn key(area: &AreaMatch, lines: &LineTable, globals: &[GlobalSymbol]) -> Option<AreaKey> {
@@ -75,5 +85,22 @@ fn remark(entry: &AreaPlan) -> String {
             "plan: no code of the program is from {file}:{line} ({function}); the entry is left out \
              (was it built with -g, from the same source?)"
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statics_of_the_runtime_are_not_the_programs() {
+        for name in
+            ["<std::backtrace::Cache as core::X>::CACHE", "olifant_rt::state::RUNTIME", "__olifant_tags"]
+        {
+            assert!(is_of_runtime(name), "{name}");
+        }
+        for name in ["grid", "main.both", "solver::grid", "standard", "coredump"] {
+            assert!(!is_of_runtime(name), "{name}");
+        }
     }
 }

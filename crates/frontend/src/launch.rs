@@ -57,6 +57,14 @@ pub enum LaunchError {
         /// Why.
         source: std::io::Error,
     },
+    /// The place for the profile cannot be written.
+    #[error("profile {path}: cannot write: {source}")]
+    Output {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The system refused to start it.
     #[error("{program}: cannot start: {source}")]
     Start {
@@ -118,7 +126,8 @@ pub fn launch_to(
     let spec_path = folder.path.join("spec");
     write(&spec_path, &spec.to_bytes()?)?;
     // A stale profile must not pass for this run's; that the place can be written is known before hours of work.
-    write(&dump, &[])?;
+    std::fs::write(&dump, [])
+        .map_err(|source| LaunchError::Output { path: dump.display().to_string(), source })?;
     let mut command = Command::new(&path);
     command.args(arguments).env(RUN_VARIABLE, &spec_path).stdout(stdout);
     std::os::unix::process::CommandExt::arg0(&mut command, program);

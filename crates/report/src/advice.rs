@@ -5,7 +5,7 @@
 
 use crate::grid::{Column, Grid};
 use crate::number::{change, grouped, percent, size};
-use crate::text::wrap;
+use crate::text::{base_name, wrap};
 use crate::{Style, csv, decision};
 use olifant_advisor::{Advice, Verdict};
 use olifant_placement::{AreaMatch, AreaPlan};
@@ -121,7 +121,9 @@ impl AdviceReport {
             lines.push(String::new());
             lines.push(" For the programmer:".to_owned());
             for finding in &self.findings {
-                lines.extend(paragraph(&format!("- {finding}")));
+                for (index, line) in wrap(finding, style.width.saturating_sub(3)).iter().enumerate() {
+                    lines.push(format!(" {} {line}", if index == 0 { "-" } else { " " }));
+                }
             }
         }
         lines.join("\n") + "\n"
@@ -185,7 +187,7 @@ fn row(entry: &AreaPlan) -> AdviceRow {
             (function.clone(), *bytes, *ordinal)
         }
         AreaMatch::Site { function, file, line, bytes, ordinal } => {
-            (format!("{function} ({file}:{line})"), *bytes, *ordinal)
+            (format!("{function} ({}:{line})", base_name(file)), *bytes, *ordinal)
         }
     };
     AdviceRow {

@@ -1,5 +1,8 @@
 //! Random traffic keeps every law of the machine's state.
-#![allow(clippy::cast_possible_truncation, reason = "numbers of processors, lines and sets of small machines")]
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "numbers of processors, lines and sets of small machines"
+)]
 #![allow(clippy::unwrap_used, reason = "helpers of tests may end them")]
 
 use olifant_machine::catalogue;
@@ -37,7 +40,7 @@ fn traffic(configuration: &str, policy: MemoryPolicy, seed: u64, accesses: u64) 
 fn random_traffic_breaks_no_law() {
     for (seed, configuration) in [(1, "4N4"), (2, "1N4"), (3, "2N1"), (4, "4N1"), (5, "1N1")] {
         for policy in [MemoryPolicy::FirstTouch, MemoryPolicy::Striped { pages: 1 }, MemoryPolicy::Any] {
-            let mut engine = traffic(configuration, policy, seed, 120_000);
+            let engine = traffic(configuration, policy, seed, 120_000);
             for cpu in 0..engine.cpus() {
                 let counters = engine.counters(cpu);
                 assert!(counters.level1_misses <= counters.reads + counters.writes);

@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   olifant advise ocean.olp
-  olifant advise ocean.olp -o ocean.plan.toml && olifant run --plan ocean.plan.toml -- ./ocean
+  olifant advise ocean.olp -o ocean.plan.toml
+  olifant run --plan ocean.plan.toml -- ./ocean -n 514 -p 16
   olifant advise ocean.olp -o - | less
 
-The exit code is 1, and no plan is written, if nothing is to be gained: leave it alone.";
+The exit code is 1, and no plan is written, if nothing is to be gained.";
 
 /// Arguments of `advise`.
 #[derive(Debug, Args)]

@@ -15,10 +15,15 @@ Examples:
   CC=\"olifant cc\" cmake -B build && cmake --build build
   ./configure CC=olifant-cc
 
-Every option is the compiler's own. clang compiles C and C++, gfortran Fortran, and
-gcc OpenMP or everything if there is no clang. Environment: OLIFANT_CLANG names the
-clang, OLIFANT_CC_BACKEND=gcc prefers gcc, OLIFANT_RUNTIME names the runtime library,
-OLIFANT_VECTORIZE=1 keeps loops vectorised, OLIFANT_VERBOSE=1 says what was done.";
+Every option is the compiler's own. clang compiles C and C++, gfortran Fortran,
+gcc OpenMP, and everything if there is no clang.
+
+Environment:
+  OLIFANT_CLANG           the clang to use
+  OLIFANT_CC_BACKEND=gcc  prefer gcc
+  OLIFANT_RUNTIME         the runtime library, or its folder
+  OLIFANT_VECTORIZE=1     keep loops vectorised
+  OLIFANT_VERBOSE=1       say what was instrumented";
 
 /// Arguments of the hidden `hooks`.
 #[derive(Debug, Args)]

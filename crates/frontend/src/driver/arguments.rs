@@ -110,7 +110,9 @@ impl CommandLine {
             } else if options::takes_next_argument(&text) {
                 let value = arguments.next().ok_or(DriverError::MissingValue { option: text.to_string() })?;
                 line.add_pair(&text, value, &mut forced)?;
-            } else if let Some(value) = options::joined_value("-o", &text).filter(|_| !text.starts_with("-object")) {
+            } else if let Some(value) =
+                options::joined_value("-o", &text).filter(|_| !text.starts_with("-object"))
+            {
                 line.output = Some(value.into());
             } else if let Some(value) = options::joined_value("-x", &text) {
                 forced = (value != "none").then(|| value.to_owned());
@@ -121,10 +123,17 @@ impl CommandLine {
         Ok(line)
     }
 
-    fn add_pair(&mut self, option: &str, value: &OsStr, forced: &mut Option<String>) -> Result<(), DriverError> {
+    fn add_pair(
+        &mut self,
+        option: &str,
+        value: &OsStr,
+        forced: &mut Option<String>,
+    ) -> Result<(), DriverError> {
         match option {
             "-o" => self.output = Some(value.into()),
-            "-x" => *forced = Some(value.to_string_lossy().into_owned()).filter(|language| language != "none"),
+            "-x" => {
+                *forced = Some(value.to_string_lossy().into_owned()).filter(|language| language != "none")
+            }
             "-target" if !refusals::is_supported_target(&value.to_string_lossy()) => {
                 return Err(DriverError::Refused {
                     option: format!("-target {}", value.display()),
@@ -229,9 +238,8 @@ fn kind_of_file(path: &Path, command: Language) -> InputKind {
     match ending {
         "c" | "i" => InputKind::Source(c),
         "cc" | "cp" | "cxx" | "cpp" | "CPP" | "c++" | "C" | "ii" => InputKind::Source(Language::Cxx),
-        "f" | "for" | "ftn" | "F" | "FOR" | "fpp" | "FPP" | "FTN" | "f90" | "f95" | "f03" | "f08" | "F90" | "F95" | "F03" | "F08" => {
-            InputKind::Source(Language::Fortran)
-        }
+        "f" | "for" | "ftn" | "F" | "FOR" | "fpp" | "FPP" | "FTN" | "f90" | "f95" | "f03" | "f08" | "F90"
+        | "F95" | "F03" | "F08" => InputKind::Source(Language::Fortran),
         "s" | "S" | "sx" => InputKind::Assembly,
         "h" | "hh" | "H" | "hp" | "hxx" | "hpp" | "HPP" | "h++" | "tcc" => InputKind::Header,
         _ if path == Path::new("-") => InputKind::Source(command),

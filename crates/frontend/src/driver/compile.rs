@@ -98,7 +98,9 @@ fn clang_assembly(
     front.arguments(target.iter().cloned()).arguments(["-S", "-emit-llvm", "-o", "-", "-Qunused-arguments"]);
     add_input(input, &mut front);
     let module = front.output()?;
-    if let Some(version) = toolchain::clang_version(&module).filter(|version| *version < toolchain::OLDEST_CLANG) {
+    if let Some(version) =
+        toolchain::clang_version(&module).filter(|version| *version < toolchain::OLDEST_CLANG)
+    {
         return Err(DriverError::OldClang { version });
     }
 
@@ -111,7 +113,17 @@ fn clang_assembly(
             back.argument(option).argument(value);
         }
     }
-    back.arguments(["-Xclang", "-disable-llvm-passes", "-Qunused-arguments", "-S", "-o", "-", "-x", "ir", "-"]);
+    back.arguments([
+        "-Xclang",
+        "-disable-llvm-passes",
+        "-Qunused-arguments",
+        "-S",
+        "-o",
+        "-",
+        "-x",
+        "ir",
+        "-",
+    ]);
     let text = back.filter(&ir::instrument(&module))?;
     Ok(assembly::instrument(&text, assembly::LibraryCalls::Keep))
 }
@@ -142,7 +154,12 @@ fn gcc_assembly(
     ]);
     if language != Language::Fortran {
         // gcc's sanitizer leaves built-in copies out, and its macro would make the program another one.
-        tool.arguments(["-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset", "-U__SANITIZE_THREAD__"]);
+        tool.arguments([
+            "-fno-builtin-memcpy",
+            "-fno-builtin-memmove",
+            "-fno-builtin-memset",
+            "-U__SANITIZE_THREAD__",
+        ]);
     }
     tool.arguments(target.iter().cloned()).arguments(["-S", "-o", "-"]);
     add_input(input, &mut tool);
@@ -199,7 +216,10 @@ fn add_input(input: &Input, tool: &mut Tool) {
 /// Allocations are reported with their lines, so lines are recorded even if nobody asked for debug information.
 fn add_line_tables(line: &CommandLine, tool: &mut Tool) {
     let is_debug = |option: &str| {
-        option.starts_with("-g") && !option.starts_with("-gcc") && !option.starts_with("-gnu") && option != "-gz"
+        option.starts_with("-g")
+            && !option.starts_with("-gcc")
+            && !option.starts_with("-gnu")
+            && option != "-gz"
     };
     if !line.plain_options().any(is_debug) {
         tool.argument("-g1");
@@ -209,7 +229,9 @@ fn add_line_tables(line: &CommandLine, tool: &mut Tool) {
 /// Whether loops may be vectorised: the user asks for it, by the environment or in so many words.
 fn keeps_vectors(line: &CommandLine) -> bool {
     std::env::var_os("OLIFANT_VECTORIZE").is_some_and(|value| value == "1")
-        || line.plain_options().any(|option| matches!(option, "-fvectorize" | "-fslp-vectorize" | "-ftree-vectorize"))
+        || line
+            .plain_options()
+            .any(|option| matches!(option, "-fvectorize" | "-fslp-vectorize" | "-ftree-vectorize"))
 }
 
 /// Where the output goes without `-o`.
@@ -227,7 +249,9 @@ pub fn default_output(input: &Input, last: Last) -> PathBuf {
 /// Options that keep a dependency file's name and target as they would be without us: the compiler itself is told to
 /// write to standard output, and would take both from that.
 fn dependency_target(line: &CommandLine, input: &Input, output: &Path) -> Vec<OsString> {
-    let writes = |option: &str| matches!(option, "-MD" | "-MMD") || option.starts_with("-Wp,-MD,") || option.starts_with("-Wp,-MMD,");
+    let writes = |option: &str| {
+        matches!(option, "-MD" | "-MMD") || option.starts_with("-Wp,-MD,") || option.starts_with("-Wp,-MMD,")
+    };
     let Some(option) = line.plain_options().find(|option| writes(option)) else { return vec![] };
     let has_pair = |names: &[&str]| {
         line.items.iter().any(|item| match item {

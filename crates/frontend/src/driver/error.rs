@@ -33,7 +33,9 @@ pub enum DriverError {
     #[error("no input files; usage: olifant cc|c++|fc [compiler options] file...")]
     NoInput,
     /// A language nobody instruments.
-    #[error("-x {language}: olifant instruments C, C++ and Fortran; compile other languages with their own compiler")]
+    #[error(
+        "-x {language}: olifant instruments C, C++ and Fortran; compile other languages with their own compiler"
+    )]
     Language {
         /// The language.
         language: String,
@@ -47,7 +49,9 @@ pub enum DriverError {
         package: &'static str,
     },
     /// A clang that is too old.
-    #[error("clang {version} is too old: olifant needs 14 or newer (set OLIFANT_CLANG, or OLIFANT_CC_BACKEND=gcc)")]
+    #[error(
+        "clang {version} is too old: olifant needs 14 or newer (set OLIFANT_CLANG, or OLIFANT_CC_BACKEND=gcc)"
+    )]
     OldClang {
         /// Its version.
         version: u32,
@@ -63,7 +67,9 @@ pub enum DriverError {
         expected: &'static str,
     },
     /// The runtime library is missing.
-    #[error("libolifant_rt.a was not found (looked in {looked_in}): build it with `make build`, or set OLIFANT_RUNTIME to it")]
+    #[error(
+        "libolifant_rt.a was not found (looked in {looked_in}): build it with `make build`, or set OLIFANT_RUNTIME to it"
+    )]
     NoRuntime {
         /// Directories.
         looked_in: String,
@@ -85,6 +91,6 @@ pub enum DriverError {
         source: io::Error,
     },
     /// A compiler failed and has said why.
-    #[error("")]
+    #[error("the compiler failed with exit code {0}")]
     CompilerFailed(i32),
 }

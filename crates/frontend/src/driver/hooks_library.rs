@@ -16,13 +16,24 @@ const SOURCES: [(&str, &str); 5] = [
     ("entries.S", include_str!("../../../runtime/hooks/entries.S")),
 ];
 
-/// The object's name beside the runtime.
-const OBJECT: &str = "olifant_hooks.o";
+/// The object's name beside the runtime; it says which sources it is made from, so one of another version is not taken.
+fn object_name() -> String {
+    // FNV-1a, 64 bits.
+    let hash =
+        SOURCES.iter().flat_map(|(_, text)| text.bytes()).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    format!("olifant_hooks-{hash:016x}.o")
+}
 
 /// Linker inputs that hold the hooks.
 /// # Errors a compiler's failure.
-pub fn find_or_build(runtime: &Path, backend: Backend, directory: &Path) -> Result<Vec<OsString>, DriverError> {
-    let ready = runtime.with_file_name(OBJECT);
+pub fn find_or_build(
+    runtime: &Path,
+    backend: Backend,
+    directory: &Path,
+) -> Result<Vec<OsString>, DriverError> {
+    let ready = runtime.with_file_name(object_name());
     if ready.is_file() {
         return Ok(vec![ready.into_os_string()]);
     }
@@ -36,7 +47,7 @@ pub fn build(backend: Backend, directory: &Path) -> Result<PathBuf, DriverError>
         let path = directory.join(name);
         std::fs::write(&path, text).map_err(|source| DriverError::File { path, source })?;
     }
-    let object = directory.join(OBJECT);
+    let object = directory.join(object_name());
     let mut tool = toolchain::compiler(backend, Language::C)?;
     tool.arguments(["-O2", "-g1", "-fPIC", "-std=gnu11", "-nostdlib", "-r", "-w", "-o"]).argument(&object);
     for (name, _) in &SOURCES[1..] {

@@ -93,7 +93,7 @@ fn add_runtime(tool: &mut Tool, backend: Backend, directory: &Path) -> Result<()
         .map_err(|source| DriverError::File { path: exports.clone(), source })?;
     let mut exports_option = OsString::from("-Wl,--dynamic-list=");
     exports_option.push(&exports);
-    tool.argument("-no-pie").argument(exports_option).argument("-Wl,-u,__olifant_runtime_version");
+    tool.argument("-no-pie").argument(exports_option).argument("-Wl,-u,__olifant_runtime_version").argument("-Wl,-u,rset_replicate");
     tool.argument("-Wl,--whole-archive").argument(&runtime).argument("-Wl,--no-whole-archive");
     tool.arguments(hooks).arguments(SYSTEM_LIBRARIES);
     Ok(())
@@ -101,12 +101,17 @@ fn add_runtime(tool: &mut Tool, backend: Backend, directory: &Path) -> Result<()
 
 /// The runtime: OLIFANT_RUNTIME (the file or its folder), beside the executable (as built), or in the installation.
 fn find_runtime() -> Result<PathBuf, DriverError> {
-    let candidates: Vec<PathBuf> = match std::env::var_os("OLIFANT_RUNTIME").filter(|value| !value.is_empty()) {
+    let candidates: Vec<PathBuf> = match std::env::var_os("OLIFANT_RUNTIME").filter(|value| !value.is_empty())
+    {
         Some(path) => vec![PathBuf::from(&path), Path::new(&path).join(RUNTIME)],
         None => {
             let executable = std::env::current_exe().unwrap_or_default();
             let beside = executable.parent().unwrap_or(Path::new("")).to_owned();
-            vec![beside.join(RUNTIME), beside.join("../lib/olifant").join(RUNTIME), beside.join("..").join(RUNTIME)]
+            vec![
+                beside.join(RUNTIME),
+                beside.join("../lib/olifant").join(RUNTIME),
+                beside.join("..").join(RUNTIME),
+            ]
         }
     };
     candidates.iter().find(|path| path.is_file()).cloned().ok_or_else(|| DriverError::NoRuntime {

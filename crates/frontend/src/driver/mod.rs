@@ -55,7 +55,11 @@ pub fn build_hooks(directory: &std::path::Path) -> Result<PathBuf, DriverError> 
     let line = CommandLine::parse(Language::C, &[])?;
     let built = hooks_library::build(toolchain::choose(&line)?, workspace.path())?;
     let ready = directory.join(built.file_name().unwrap_or_default());
-    std::fs::copy(&built, &ready).map_err(|source| DriverError::File { path: ready.clone(), source })?;
+    // Under another name first: a link that runs at the same time must not find half a file.
+    let half = directory.join(format!("olifant_hooks-{}.new", std::process::id()));
+    std::fs::copy(&built, &half)
+        .and_then(|_| std::fs::rename(&half, &ready))
+        .map_err(|source| DriverError::File { path: ready.clone(), source })?;
     Ok(ready)
 }
 
@@ -74,7 +78,11 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<(), DriverError> 
     for note in &line.notes {
         eprintln!("olifant: note: {note}");
     }
-    if line.last == Last::Link && !is_header_only(&line) { build(&line, backend) } else { compile_each(&line, backend) }
+    if line.last == Last::Link && !is_header_only(&line) {
+        build(&line, backend)
+    } else {
+        compile_each(&line, backend)
+    }
 }
 
 fn is_header_only(line: &CommandLine) -> bool {
@@ -116,7 +124,9 @@ fn build(line: &CommandLine, backend: Backend) -> Result<(), DriverError> {
 fn without_languages(line: &CommandLine) -> CommandLine {
     let mut line = line.clone();
     line.items.retain(|item| match item {
-        Item::Pair(option, _) => !matches!(option.as_str(), "-include" | "-imacros" | "-include-pch" | "-Xpreprocessor"),
+        Item::Pair(option, _) => {
+            !matches!(option.as_str(), "-include" | "-imacros" | "-include-pch" | "-Xpreprocessor")
+        }
         _ => true,
     });
     line

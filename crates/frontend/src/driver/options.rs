@@ -3,16 +3,66 @@
 
 /// Options whose value is the next argument, or joined where `-I` style joining is usual.
 const WITH_VALUE: [&str; 41] = [
-    "-o", "-x", "-I", "-D", "-U", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-iprefix",
-    "-iwithprefix", "-iwithprefixbefore", "-isysroot", "-include-pch", "-MF", "-MT", "-MQ", "-L", "-l", "-u", "-T", "-z",
-    "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-mllvm", "--param", "-target", "--sysroot", "-aux-info",
-    "-dumpbase", "-dumpdir", "-A", "-J", "-e", "-soname", "-wrapper", "-B", "-dumpbase-ext",
+    "-o",
+    "-x",
+    "-I",
+    "-D",
+    "-U",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-iprefix",
+    "-iwithprefix",
+    "-iwithprefixbefore",
+    "-isysroot",
+    "-include-pch",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-L",
+    "-l",
+    "-u",
+    "-T",
+    "-z",
+    "-Xlinker",
+    "-Xassembler",
+    "-Xpreprocessor",
+    "-Xclang",
+    "-mllvm",
+    "--param",
+    "-target",
+    "--sysroot",
+    "-aux-info",
+    "-dumpbase",
+    "-dumpdir",
+    "-A",
+    "-J",
+    "-e",
+    "-soname",
+    "-wrapper",
+    "-B",
+    "-dumpbase-ext",
 ];
 
 /// Options of that list whose value is always the next argument: joined, they would be other options (`-target-cpu`).
 const ONLY_SEPARATE: [&str; 15] = [
-    "-include", "-imacros", "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-mllvm", "-target", "-aux-info",
-    "-dumpbase", "-dumpdir", "-soname", "-wrapper", "-include-pch", "-dumpbase-ext",
+    "-include",
+    "-imacros",
+    "-Xlinker",
+    "-Xassembler",
+    "-Xpreprocessor",
+    "-Xclang",
+    "-mllvm",
+    "-target",
+    "-aux-info",
+    "-dumpbase",
+    "-dumpdir",
+    "-soname",
+    "-wrapper",
+    "-include-pch",
+    "-dumpbase-ext",
 ];
 
 /// Whether the value of `option` is the argument after it.
@@ -28,7 +78,10 @@ pub fn joined_value<'a>(option: &str, text: &'a str) -> Option<&'a str> {
 /// Options that only ask the compiler about itself; with no input they are handed on.
 pub fn is_query(text: &str) -> bool {
     matches!(text, "-v" | "-V" | "--version" | "-version" | "-qversion" | "--help" | "-###" | "-dumpversion")
-        || matches!(text, "-dumpmachine" | "-dumpspecs" | "-dumpfullversion" | "--verbose" | "-help" | "--target-help")
+        || matches!(
+            text,
+            "-dumpmachine" | "-dumpspecs" | "-dumpfullversion" | "--verbose" | "-help" | "--target-help"
+        )
         || text.starts_with("-print-")
         || text.starts_with("--print-")
         || text.starts_with("--help=")
@@ -43,9 +96,27 @@ pub fn stops_early(text: &str) -> bool {
 /// Options that matter to the code generator and are not recorded in the IR.
 pub fn is_for_code_generator(text: &str) -> bool {
     const FEATURES: [&str; 21] = [
-        "pic", "PIC", "pie", "PIE", "function-sections", "data-sections", "unique-section-names", "fast-math",
-        "fp-contract", "unsafe-math", "math-errno", "finite-math", "honor-", "signed-zeros", "trapping-math", "tls-model",
-        "emulated-tls", "addrsig", "basic-block", "plt", "associative-math",
+        "pic",
+        "PIC",
+        "pie",
+        "PIE",
+        "function-sections",
+        "data-sections",
+        "unique-section-names",
+        "fast-math",
+        "fp-contract",
+        "unsafe-math",
+        "math-errno",
+        "finite-math",
+        "honor-",
+        "signed-zeros",
+        "trapping-math",
+        "tls-model",
+        "emulated-tls",
+        "addrsig",
+        "basic-block",
+        "plt",
+        "associative-math",
     ];
     if text.starts_with("-O") {
         return true;
@@ -74,8 +145,21 @@ pub fn is_for_linker(text: &str) -> bool {
         || text.starts_with("-nostd")
         || matches!(
             text,
-            "-shared" | "-rdynamic" | "-s" | "-r" | "-no-pie" | "-nopie" | "-nodefaultlibs" | "-nolibc" | "-static-libgcc"
-                | "-static-libstdc++" | "-static-libgfortran" | "-Bdynamic" | "-Bstatic" | "-symbolic" | "-pthread"
+            "-shared"
+                | "-rdynamic"
+                | "-s"
+                | "-r"
+                | "-no-pie"
+                | "-nopie"
+                | "-nodefaultlibs"
+                | "-nolibc"
+                | "-static-libgcc"
+                | "-static-libstdc++"
+                | "-static-libgfortran"
+                | "-Bdynamic"
+                | "-Bstatic"
+                | "-symbolic"
+                | "-pthread"
         )
 }
 
@@ -91,10 +175,14 @@ mod tests {
 
     #[test]
     fn the_code_generator_gets_no_preprocessor_option() {
-        for yes in ["-O2", "-fPIC", "-fno-pic", "-mavx2", "-march=native", "-ffast-math", "-fno-function-sections"] {
+        for yes in
+            ["-O2", "-fPIC", "-fno-pic", "-mavx2", "-march=native", "-ffast-math", "-fno-function-sections"]
+        {
             assert!(is_for_code_generator(yes), "{yes}");
         }
-        for no in ["-Ifoo", "-DX=1", "-Wall", "-std=c11", "-g", "-masm=intel", "-fvisibility=hidden", "-mllvm"] {
+        for no in
+            ["-Ifoo", "-DX=1", "-Wall", "-std=c11", "-g", "-masm=intel", "-fvisibility=hidden", "-mllvm"]
+        {
             assert!(!is_for_code_generator(no), "{no}");
         }
     }

@@ -22,7 +22,9 @@ pub fn judge(option: &str) -> Result<Verdict, DriverError> {
             refuse("an instrumented program needs the dynamic linker; leave the option out")
         }
         "-m32" | "-mx32" | "-m16" => refuse("only 64-bit x86 is instrumented"),
-        "-emit-llvm" => refuse("olifant writes ordinary objects and assembly; use clang itself for LLVM files"),
+        "-emit-llvm" => {
+            refuse("olifant writes ordinary objects and assembly; use clang itself for LLVM files")
+        }
         "-pie" | "--pie" => Ok(Verdict::Ignore),
         "-save-temps" | "--save-temps" => Ok(Verdict::DropWithNote("no temporary files are made")),
         "-gsplit-dwarf" => Ok(Verdict::DropWithNote("debug information stays in the object")),
@@ -46,12 +48,19 @@ pub fn judge(option: &str) -> Result<Verdict, DriverError> {
 
 /// Whether programs for `triple` can be instrumented.
 pub fn is_supported_target(triple: &str) -> bool {
-    (triple.starts_with("x86_64-") || triple.starts_with("amd64-")) && triple.contains("linux") && !triple.ends_with("x32")
+    (triple.starts_with("x86_64-") || triple.starts_with("amd64-"))
+        && triple.contains("linux")
+        && !triple.ends_with("x32")
 }
 
 fn is_link_time_optimisation(option: &str) -> bool {
-    matches!(option, "-ffat-lto-objects" | "-fno-fat-lto-objects" | "-fwhole-program-vtables" | "-fvirtual-function-elimination")
-        || (option == "-flto" || option.starts_with("-flto=") || option.starts_with("-flto-"))
+    matches!(
+        option,
+        "-ffat-lto-objects"
+            | "-fno-fat-lto-objects"
+            | "-fwhole-program-vtables"
+            | "-fvirtual-function-elimination"
+    ) || (option == "-flto" || option.starts_with("-flto=") || option.starts_with("-flto-"))
 }
 
 #[cfg(test)]
@@ -60,12 +69,20 @@ mod tests {
 
     #[test]
     fn sanitizers_and_static_links_are_refused_with_a_reason() {
-        for option in ["-static", "-fsanitize=address", "-fsanitize=thread", "-m32", "-emit-llvm", "--target=aarch64-linux-gnu"]
-        {
+        for option in [
+            "-static",
+            "-fsanitize=address",
+            "-fsanitize=thread",
+            "-m32",
+            "-emit-llvm",
+            "--target=aarch64-linux-gnu",
+        ] {
             let message = judge(option).unwrap_err().to_string();
             assert!(message.starts_with(option), "{message}");
         }
-        for option in ["-fno-sanitize=all", "-static-libgcc", "-fno-lto", "-O2", "--target=x86_64-pc-linux-gnu"] {
+        for option in
+            ["-fno-sanitize=all", "-static-libgcc", "-fno-lto", "-O2", "--target=x86_64-pc-linux-gnu"]
+        {
             assert_eq!(judge(option).unwrap(), Verdict::Keep, "{option}");
         }
     }

@@ -69,7 +69,8 @@ mod tests {
 
     #[test]
     fn what_is_quoted_is_read_back() {
-        let arguments: Vec<OsString> = ["a b", "-DX=\"q\"", "", "back\\slash", "it's"].map(OsString::from).to_vec();
+        let arguments: Vec<OsString> =
+            ["a b", "-DX=\"q\"", "", "back\\slash", "it's"].map(OsString::from).to_vec();
         assert_eq!(split(&quote(&arguments)), ["a b", "-DX=\"q\"", "", "back\\slash", "it's"]);
     }
 

@@ -70,7 +70,8 @@ pub fn compiler(backend: Backend, language: Language) -> Result<Tool, DriverErro
                 Language::Cxx => ("g++", "g++"),
                 Language::Fortran => ("gfortran", "gfortran"),
             };
-            let found = find_in_path(program, GCC_VERSIONS).ok_or(DriverError::NoCompiler { program, package })?;
+            let found =
+                find_in_path(program, GCC_VERSIONS).ok_or(DriverError::NoCompiler { program, package })?;
             Ok(Tool::new(found))
         }
     }
@@ -87,7 +88,8 @@ fn clang() -> Option<OsString> {
 fn find_in_path(name: &str, versions: std::ops::RangeInclusive<u32>) -> Option<OsString> {
     let path = std::env::var_os("PATH")?;
     let directories: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let names = std::iter::once(name.to_owned()).chain(versions.rev().map(|version| format!("{name}-{version}")));
+    let names =
+        std::iter::once(name.to_owned()).chain(versions.rev().map(|version| format!("{name}-{version}")));
     for name in names {
         if directories.iter().any(|directory| directory.join(&name).is_file()) {
             return Some(name.into());

@@ -49,6 +49,7 @@ fn agree(machine: &Machine, policy: &MemoryPolicy, mixes: &[Mix], seed: u64, ste
             let at = format!("{what}, step {number}");
             plain.counts().assert_equal(&Counts::of_engine(&mut engine), &at);
             plain.assert_conservation(&at);
+            (0..engine.cpus()).for_each(|cpu| engine.run_until(cpu, u64::MAX / 1024));
         }
     }
     engine.check_invariants().unwrap_or_else(|law| panic!("{what}: {law}"));

@@ -48,7 +48,7 @@ fn write_backs_take_half_of_a_bus() {
     let mut machine = catalogued("olifant", "1N4");
     // The second level overflows soon, so that nearly each miss drops a modified line.
     machine.processor.l2.size.0 = 1 << 14;
-    let (lines, mut engine) = stream(&machine, 0, true);
+    let (lines, engine) = stream(&machine, 0, true);
     let write_backs: u64 = (0..4).map(|cpu| engine.counters(cpu).write_backs).sum();
     let moved = 1.0 + write_backs as f64 / (4 * LINES_PER_CPU) as f64;
     assert!(moved > 1.85, "{write_backs} write-backs");

@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use super::called::{self, CalledHook};
+use super::flags::{self, Use};
 use super::lines::{self, AppSummary, Flow, Line};
 use super::marker::Marker;
 
@@ -39,6 +40,14 @@ pub struct Block<'a> {
     pub flags_dead_at: Option<usize>,
     /// A loop may come back to its label.
     pub is_loop_head: bool,
+    /// Its label, if it has one.
+    pub label: Option<&'a str>,
+    /// The line of its first instruction.
+    pub first_line: Option<usize>,
+    /// What it does with the flags it begins with.
+    pub flags: Use,
+    /// The local label that it jumps to at its end without a condition.
+    pub jumps_to: Option<&'a str>,
 }
 
 /// Labels that control may reach, found over a whole file.
@@ -137,7 +146,17 @@ impl Section {
 fn holds_data(directive: &str) -> bool {
     matches!(
         directive,
-        ".long" | ".quad" | ".word" | ".value" | ".short" | ".int" | ".byte" | ".2byte" | ".4byte" | ".8byte" | ".uleb128"
+        ".long"
+            | ".quad"
+            | ".word"
+            | ".value"
+            | ".short"
+            | ".int"
+            | ".byte"
+            | ".2byte"
+            | ".4byte"
+            | ".8byte"
+            | ".uleb128"
     ) || matches!(directive, ".set" | ".equ")
 }
 
@@ -157,7 +176,13 @@ pub fn cut<'a>(text: &[&'a str], from: usize, to: usize, targets: &Targets<'_>) 
         if let Some(summary) = &mut app {
             match lines::classify(line) {
                 Line::AppEnd => {
-                    block.events.push(Event::Instructions(i32::try_from(summary.instructions).unwrap_or(i32::MAX)));
+                    block
+                        .events
+                        .push(Event::Instructions(i32::try_from(summary.instructions).unwrap_or(i32::MAX)));
+                    if summary.instructions > 0 {
+                        // Nobody knows what it does with them.
+                        block.note_flags(Use::Reads);
+                    }
                     if summary.moves_control {
                         blocks.push(std::mem::take(&mut block));
                     }
@@ -174,9 +199,11 @@ pub fn cut<'a>(text: &[&'a str], from: usize, to: usize, targets: &Targets<'_>) 
         match lines::classify(line) {
             Line::AppStart => app = Some(AppSummary::default()),
             Line::Label(label) if targets.starts_a_block(label) => {
+                let is_second_label = block.is_loop_head && block.events.is_empty();
                 blocks.push(std::mem::take(&mut block));
                 at_entry = !label.starts_with(".L");
-                block.is_loop_head = loop_heads.contains(label);
+                block.label = Some(label);
+                block.is_loop_head = is_second_label || loop_heads.contains(label);
             }
             Line::Instruction(mnemonic, operands) => {
                 let is_free = mnemonic == "endbr64";
@@ -187,6 +214,10 @@ pub fn cut<'a>(text: &[&'a str], from: usize, to: usize, targets: &Targets<'_>) 
                     block.flags_dead_at = Some(at);
                 }
                 at_entry &= is_free;
+                if !is_free {
+                    block.first_line.get_or_insert(at);
+                }
+                block.note_flags(Use::of(mnemonic, operands));
                 if !(calls_hooks && lines::saves_around_call(mnemonic, operands)) {
                     add_instruction(&mut block, &mut blocks, at, mnemonic, operands);
                 }
@@ -195,7 +226,17 @@ pub fn cut<'a>(text: &[&'a str], from: usize, to: usize, targets: &Targets<'_>) 
         }
     }
     blocks.push(block);
+    flags::find_places(&mut blocks);
     blocks
+}
+
+impl Block<'_> {
+    /// The first instruction that is not indifferent decides.
+    fn note_flags(&mut self, by_instruction: Use) {
+        if self.flags == Use::Passes {
+            self.flags = by_instruction;
+        }
+    }
 }
 
 fn add_instruction<'a>(
@@ -203,7 +244,7 @@ fn add_instruction<'a>(
     blocks: &mut Vec<Block<'a>>,
     at: usize,
     mnemonic: &str,
-    operands: &str,
+    operands: &'a str,
 ) {
     let flow = lines::flow(mnemonic);
     let callee = called::callee(operands);
@@ -217,6 +258,9 @@ fn add_instruction<'a>(
         if flow == Flow::Calls {
             block.events.push(Event::Call);
         }
+    }
+    if flow == Flow::Leaves && operands.starts_with(".L") {
+        block.jumps_to = Some(operands);
     }
     if matches!(flow, Flow::Branches | Flow::Leaves) {
         blocks.push(std::mem::take(block));
@@ -235,7 +279,9 @@ fn loop_heads<'a>(text: &[&'a str], from: usize, to: usize, targets: &Targets<'_
                     heads.insert(label);
                 }
             }
-            Line::Instruction(mnemonic, operands) if matches!(lines::flow(mnemonic), Flow::Branches | Flow::Leaves) => {
+            Line::Instruction(mnemonic, operands)
+                if matches!(lines::flow(mnemonic), Flow::Branches | Flow::Leaves) =>
+            {
                 heads.extend(local_labels(operands).filter(|label| defined.contains(label)));
             }
             _ => {}

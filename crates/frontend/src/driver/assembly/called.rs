@@ -18,9 +18,31 @@ pub const RANGE_HOOK: (&str, &str) = ("__olifant_called_range", "%rdx");
 
 /// Functions of the C library that read or write their arguments' memory; `NAME` becomes `__olifant_NAME`.
 pub const LIBRARY_FUNCTIONS: [&str; 25] = [
-    "memcpy", "memmove", "memset", "memcmp", "memchr", "memrchr", "mempcpy", "bcmp", "bcopy", "bzero", "strlen",
-    "strnlen", "strcpy", "stpcpy", "strncpy", "strcat", "strncat", "strcmp", "strncmp", "strchr", "strrchr", "strdup",
-    "__memcpy_chk", "__memmove_chk", "__memset_chk",
+    "memcpy",
+    "memmove",
+    "memset",
+    "memcmp",
+    "memchr",
+    "memrchr",
+    "mempcpy",
+    "bcmp",
+    "bcopy",
+    "bzero",
+    "strlen",
+    "strnlen",
+    "strcpy",
+    "stpcpy",
+    "strncpy",
+    "strcat",
+    "strncat",
+    "strcmp",
+    "strncmp",
+    "strchr",
+    "strrchr",
+    "strdup",
+    "__memcpy_chk",
+    "__memmove_chk",
+    "__memset_chk",
 ];
 
 /// The name the runtime gives its version of `name`, if it has one.
@@ -96,13 +118,20 @@ mod tests {
     fn gcc_hooks_are_known_by_every_way_of_calling_them() {
         for call in ["__tsan_read8", "__tsan_read8@PLT", "*__tsan_read8@GOTPCREL(%rip)"] {
             let hook = hook(callee(call).unwrap());
-            assert!(matches!(hook, Some(CalledHook::Access(Marker { access: Access::Read, bytes: 8, .. }))), "{call}");
+            assert!(
+                matches!(hook, Some(CalledHook::Access(Marker { access: Access::Read, bytes: 8, .. }))),
+                "{call}"
+            );
         }
         assert_eq!(callee("*%rax"), None);
         assert_eq!(callee("*8(%rax)"), None);
-        assert!(matches!(hook("__tsan_unaligned_write4"), Some(CalledHook::Access(marker)) if marker.may_straddle));
+        assert!(
+            matches!(hook("__tsan_unaligned_write4"), Some(CalledHook::Access(marker)) if marker.may_straddle)
+        );
         assert_eq!(hook("__tsan_write_range"), Some(CalledHook::Range(Access::Write)));
-        for other in ["__tsan_func_entry", "__tsan_atomic32_load", "__tsan_read_write4", "read8", "__tsan_readx"] {
+        for other in
+            ["__tsan_func_entry", "__tsan_atomic32_load", "__tsan_read_write4", "read8", "__tsan_readx"]
+        {
             assert_eq!(hook(other), None, "{other}");
         }
     }

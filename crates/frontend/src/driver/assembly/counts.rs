@@ -105,7 +105,9 @@ fn count_alone<'a>(block: &Block<'a>, segments: &[Segment<'a>]) -> (Vec<(usize, 
     let total: i32 = segments.iter().map(|segment| segment.tail).sum();
     let Ok(instructions @ 1..) = u32::try_from(total) else { return (vec![], 0) };
     match block.flags_dead_at {
-        Some(line) => (vec![(line, Edit::Count(Count { instructions, checks_limit: block.is_loop_head }))], 0),
+        Some(line) => {
+            (vec![(line, Edit::Count(Count { instructions, checks_limit: block.is_loop_head }))], 0)
+        }
         None => (vec![], instructions),
     }
 }

@@ -90,8 +90,11 @@ impl Expander {
             }
             None => {
                 let _ = writeln!(out, "\tjmp\t.Lolifant_slow{site}");
-                let operation =
-                    if marker.may_straddle { Operation::of_range(marker.access) } else { Operation::of(marker.access) };
+                let operation = if marker.may_straddle {
+                    Operation::of_range(marker.access)
+                } else {
+                    Operation::of(marker.access)
+                };
                 self.slow_path(hook, marker, site, operation, saved);
             }
         }
@@ -152,7 +155,14 @@ impl Expander {
     }
 
     /// Sends an access that crosses a boundary of the shortest line to the range function.
-    fn straddle_check(&mut self, hook: &Hook<'_>, marker: &Marker<'_>, site: u32, saved: Saved, out: &mut String) {
+    fn straddle_check(
+        &mut self,
+        hook: &Hook<'_>,
+        marker: &Marker<'_>,
+        site: u32,
+        saved: Saved,
+        out: &mut String,
+    ) {
         let last_start = SHORTEST_LINE - marker.bytes.min(SHORTEST_LINE);
         let half = half(marker.offset);
         load_address(marker.address, marker.offset, out);
@@ -164,7 +174,14 @@ impl Expander {
         self.enter(hook, marker, &format!("range{site}"), site, Operation::of_range(marker.access), saved);
     }
 
-    fn slow_path(&mut self, hook: &Hook<'_>, marker: &Marker<'_>, site: u32, operation: Operation, saved: Saved) {
+    fn slow_path(
+        &mut self,
+        hook: &Hook<'_>,
+        marker: &Marker<'_>,
+        site: u32,
+        operation: Operation,
+        saved: Saved,
+    ) {
         self.enter(hook, marker, &format!("slow{site}"), site, operation, saved);
     }
 

@@ -179,21 +179,31 @@ mod tests {
         assert_eq!(classify(".LBB0_3:                 # =>This Inner Loop"), Line::Label(".LBB0_3"));
         assert_eq!(classify("main:"), Line::Label("main"));
         assert_eq!(classify("\t.loc\t0 5 67 # e.cpp:5:67"), Line::Directive(".loc", "0 5 67 # e.cpp:5:67"));
-        assert_eq!(classify("\tmovl\t(%rbx), %esi  # 4-byte Reload"), Line::Instruction("movl", "(%rbx), %esi"));
+        assert_eq!(
+            classify("\tmovl\t(%rbx), %esi  # 4-byte Reload"),
+            Line::Instruction("movl", "(%rbx), %esi")
+        );
         assert_eq!(classify("\tlock\t\tincl\t(%rdi)"), Line::Instruction("incl", "(%rdi)"));
         assert_eq!(classify("\trep;movsq"), Line::Instruction("rep;movsq", ""));
         assert_eq!(classify("\tlock"), Line::Other);
-        assert_eq!(classify("\t#OLIFANT read 8 (%rax) %rcx %rdx %xmm0"), Line::Marker("read 8 (%rax) %rcx %rdx %xmm0"));
+        assert_eq!(
+            classify("\t#OLIFANT read 8 (%rax) %rcx %rdx %xmm0"),
+            Line::Marker("read 8 (%rax) %rcx %rdx %xmm0")
+        );
         assert_eq!(classify("# %bb.0:"), Line::Other);
         assert_eq!(classify("\t#APP"), Line::AppStart);
     }
 
     #[test]
     fn flags_survive_moves_and_die_at_compares_and_calls() {
-        for dead in ["cmpl", "testq", "addq", "subl", "ucomisd", "callq", "ret", "xorl", "sub", "orb", "andb"] {
+        for dead in ["cmpl", "testq", "addq", "subl", "ucomisd", "callq", "ret", "xorl", "sub", "orb", "andb"]
+        {
             assert!(flags_are_dead_before(dead, ""), "{dead}");
         }
-        for live in ["movl", "adcl", "sbbq", "setne", "cmovel", "jne", "incl", "lea", "shlq", "jmp", "subsd", "addsd", "andps"] {
+        for live in [
+            "movl", "adcl", "sbbq", "setne", "cmovel", "jne", "incl", "lea", "shlq", "jmp", "subsd", "addsd",
+            "andps",
+        ] {
             assert!(!flags_are_dead_before(live, ""), "{live}");
         }
     }

@@ -100,7 +100,11 @@ mod tests {
     #[test]
     fn a_template_with_its_registers_filled_in_parses() {
         let template = Marker::template(Access::ReadWrite, 16, 8, "$3", true);
-        let line = template.replace("$0", "%rax").replace("$1", "%rcx").replace("$2", "%xmm9").replace("$3", "8(%rsi)");
+        let line = template
+            .replace("$0", "%rax")
+            .replace("$1", "%rcx")
+            .replace("$2", "%xmm9")
+            .replace("$3", "8(%rsi)");
         let marker = Marker::parse(line.strip_prefix(MARKER).unwrap()).unwrap();
         assert_eq!(marker.access, Access::ReadWrite);
         assert!(marker.may_straddle);

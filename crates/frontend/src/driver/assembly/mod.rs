@@ -6,13 +6,14 @@
 //! Everything that is not a hook is copied byte for byte.
 //!
 //! Leaves out: instructions inside the C library and other uninstrumented code; blocks in which the flags are live from
-//! end to end (reported as `uncounted`, well under one in a thousand). Spills that the hooks themselves cause are
+//! end to end (reported as `uncounted`, a few in a thousand). Spills that the hooks themselves cause are
 //! counted as the program's.
 
 mod blocks;
 mod called;
 mod counts;
 mod expand;
+mod flags;
 mod lines;
 mod marker;
 mod registers;
@@ -86,7 +87,9 @@ impl Pass<'_> {
                 }
                 Line::Directive(name, rest) if !in_app => {
                     let next = Section::after(name, rest, section);
-                    if section == Section::Code && (next.is_some() || matches!(name, ".cfi_endproc" | ".size")) {
+                    if section == Section::Code
+                        && (next.is_some() || matches!(name, ".cfi_endproc" | ".size"))
+                    {
                         self.stretch(from, at);
                         from = at;
                     }

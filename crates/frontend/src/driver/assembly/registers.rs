@@ -120,7 +120,9 @@ mod tests {
 
     #[test]
     fn a_register_and_its_half_are_the_same_register() {
-        for (whole, part) in [("%rax", "%eax"), ("%rsi", "%esi"), ("%r8", "%r8d"), ("%r15", "%r15d"), ("%rbp", "%ebp")] {
+        for (whole, part) in
+            [("%rax", "%eax"), ("%rsi", "%esi"), ("%r8", "%r8d"), ("%r15", "%r15d"), ("%rbp", "%ebp")]
+        {
             assert_eq!(half(whole), part);
         }
     }

@@ -38,7 +38,9 @@ fn source(steps: &[Step]) -> String {
             Step::Call => "\tcallq\tg\n",
             // The next block begins with a place to count and has an instruction to pay for a hook's least count.
             Step::Branch => "\tjne\t.LBB0_9\n\taddq\t$1, %rdi\n",
-            Step::Read => "\t#APP\n\t#OLIFANT read 8 8 8(%rsi) %rax %rcx %xmm1\n\t#NO_APP\n\tmovq\t8(%rsi), %rdx\n",
+            Step::Read => {
+                "\t#APP\n\t#OLIFANT read 8 8 8(%rsi) %rax %rcx %xmm1\n\t#NO_APP\n\tmovq\t8(%rsi), %rdx\n"
+            }
         });
     }
     text.push_str("\tretq\n.LBB0_9:\n\tretq\n.Lfunc_end0:\n\t.size\tf, .Lfunc_end0-f\n");
@@ -110,7 +112,10 @@ fn a_miss_takes_back_what_lies_ahead_of_it() {
     assert_eq!(sites.len(), 3);
     let (one_read, one_write) = (1u64 << 32, 1u64 << 48);
     assert_eq!(sites[0][0], 2 * one_read + one_write + 7, "seven instructions in all");
-    assert_eq!(sites.iter().map(|site| site[1]).collect::<Vec<_>>(), [one_read + 1, one_read + 2, one_write + 2]);
+    assert_eq!(
+        sites.iter().map(|site| site[1]).collect::<Vec<_>>(),
+        [one_read + 1, one_read + 2, one_write + 2]
+    );
     assert_eq!(sites[0][0] - sites[0][1], sites[1][0]);
     assert_eq!(sites[1][0] - sites[1][1], sites[2][0]);
     assert_eq!(sites[2][0] - sites[2][1], 2, "the store and the return come after the last hook");
@@ -169,10 +174,16 @@ fn slow_paths_are_never_fallen_into_and_stay_in_the_functions_section() {
                 \tcall\tabort\n\t.cfi_endproc\n\t.size f, .-f\n";
     let counted = instrument(text, LibraryCalls::Keep).text;
     let rodata = counted.find(".section").unwrap();
-    assert!(counted[..rodata].contains(".Lolifant_slow"), "the first part's slow path stands before the table");
+    assert!(
+        counted[..rodata].contains(".Lolifant_slow"),
+        "the first part's slow path stands before the table"
+    );
     let table_end = counted.find("\t.text\n").unwrap();
     assert!(!counted[rodata..table_end].contains("olifant"), "nothing of ours in the table's section");
-    assert!(counted[table_end..].contains("\tjmp\t.Lolifant_over"), "a call may return: jump over\n{counted}");
+    assert!(
+        counted[table_end..].contains("\tjmp\t.Lolifant_over"),
+        "a call may return: jump over\n{counted}"
+    );
 }
 
 #[test]
@@ -183,5 +194,9 @@ fn labels_that_only_tables_of_call_sites_name_start_no_block() {
         .collect();
     let targets = Targets::find(&text);
     let blocks = blocks::cut(&text, 0, 7, &targets);
-    assert_eq!(blocks.iter().filter(|block| !block.events.is_empty()).count(), 2, "the body and the landing pad");
+    assert_eq!(
+        blocks.iter().filter(|block| !block.events.is_empty()).count(),
+        2,
+        "the body and the landing pad"
+    );
 }

@@ -83,7 +83,14 @@ fn from_integer(kind: &str) -> Option<&'static str> {
 }
 
 /// `value` as an integer; a cast is written if it needs one.
-fn integer(kind: &str, value: &str, bits: u32, hooks: &mut HookWriter, debug: &str, out: &mut String) -> String {
+fn integer(
+    kind: &str,
+    value: &str,
+    bits: u32,
+    hooks: &mut HookWriter,
+    debug: &str,
+    out: &mut String,
+) -> String {
     let Some(cast) = to_integer(kind) else { return value.to_owned() };
     let name = hooks.fresh_name();
     let _ = writeln!(out, "  {name} = {cast} {kind} {value} to i{bits}{debug}");
@@ -179,8 +186,9 @@ fn modify(
     let operand = integer(value.kind, value.value, bits, hooks, debug, out);
     let (address, kind) = hooks.as_bytes(&pointer, debug, out);
     hooks.declare(format!("declare i{bits} @__tsan_atomic{bits}_{function}({kind}, i{bits}, i32)"));
-    let call =
-        format!("call i{bits} @__tsan_atomic{bits}_{function}({kind} {address}, i{bits} {operand}, i32 {order})");
+    let call = format!(
+        "call i{bits} @__tsan_atomic{bits}_{function}({kind} {address}, i{bits} {operand}, i32 {order})"
+    );
     call_for(instruction.result?, value.kind, bits, &call, hooks, debug, out);
     Some(())
 }
@@ -195,7 +203,8 @@ fn compare_exchange(
     let pointer = Operand::parse(without_flags(instruction.rest, &["weak ", "volatile "]))?;
     let expected = Operand::parse(pointer.rest.strip_prefix(", ")?)?;
     let desired = Operand::parse(expected.rest.strip_prefix(", ")?)?;
-    let mut orders = desired.rest.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter_map(memory_order);
+    let mut orders =
+        desired.rest.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter_map(memory_order);
     let (success, failure) = (orders.next()?, orders.next()?);
     let kind = expected.kind;
     let bits = width(kind)?;

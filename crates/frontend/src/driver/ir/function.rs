@@ -50,7 +50,9 @@ impl<'a> Function<'a, '_> {
             match instruction.opcode {
                 "load" => self.load(line, &instruction),
                 "store" => self.store(line, &instruction),
-                "call" if instruction.rest.contains(" @llvm.mem") => self.memory_intrinsic(line, &instruction),
+                "call" if instruction.rest.contains(" @llvm.mem") => {
+                    self.memory_intrinsic(line, &instruction)
+                }
                 "fence" => self.run.flush(self.out),
                 _ if instruction.is_real_call() => self.run.flush(self.out),
                 _ => {}
@@ -90,7 +92,14 @@ impl<'a> Function<'a, '_> {
             let bytes = scalar_bytes(value.kind);
             let alignment = alignment(pointer.rest, bytes);
             let debug = debug_suffix(line);
-            self.hook(&Accessed { access: Access::Write, pointer, kind: value.kind, bytes, alignment, debug });
+            self.hook(&Accessed {
+                access: Access::Write,
+                pointer,
+                kind: value.kind,
+                bytes,
+                alignment,
+                debug,
+            });
         }
     }
 
@@ -104,7 +113,8 @@ impl<'a> Function<'a, '_> {
     /// `llvm.memcpy`, `memmove` and `memset`: the code generator may write them in line or call the C library, so the
     /// ranges are counted here and the instruction stays.
     fn memory_intrinsic(&mut self, line: &'a str, instruction: &Instruction<'a>) {
-        let Some((name, arguments)) = instruction.rest.split_once(" @llvm.").and_then(|(_, rest)| rest.split_once('('))
+        let Some((name, arguments)) =
+            instruction.rest.split_once(" @llvm.").and_then(|(_, rest)| rest.split_once('('))
         else {
             return;
         };
@@ -113,21 +123,41 @@ impl<'a> Function<'a, '_> {
         let Some(size) = source.rest.strip_prefix(", ").and_then(Operand::parse) else { return };
         let debug = debug_suffix(line);
         if name.starts_with("memcpy") || name.starts_with("memmove") {
-            self.range(Access::Read, &source, argument_alignment(source_text(arguments, &source)), &size, debug);
+            self.range(
+                Access::Read,
+                &source,
+                argument_alignment(source_text(arguments, &source)),
+                &size,
+                debug,
+            );
         } else if !name.starts_with("memset") {
             return;
         }
         self.range(Access::Write, &target, argument_alignment(source_text(arguments, &target)), &size, debug);
     }
 
-    fn range(&mut self, access: Access, pointer: &Operand<'a>, alignment: u32, size: &Operand<'a>, debug: &'a str) {
+    fn range(
+        &mut self,
+        access: Access,
+        pointer: &Operand<'a>,
+        alignment: u32,
+        size: &Operand<'a>,
+        debug: &'a str,
+    ) {
         if !self.is_counted(pointer) {
             return;
         }
         match size.value.parse::<u32>() {
             Ok(0) => {}
             Ok(bytes) if bytes <= 32 => {
-                self.hook(&Accessed { access, pointer: *pointer, kind: "i8", bytes: Some(bytes), alignment, debug });
+                self.hook(&Accessed {
+                    access,
+                    pointer: *pointer,
+                    kind: "i8",
+                    bytes: Some(bytes),
+                    alignment,
+                    debug,
+                });
             }
             _ => {
                 self.run.flush(self.out);

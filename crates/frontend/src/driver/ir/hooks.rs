@@ -56,7 +56,9 @@ impl HookWriter {
             Some(bytes) if (1..=LONGEST_INLINE).contains(&bytes) => {
                 self.marker(accessed, bytes, has_vectors, out);
             }
-            Some(bytes) => self.range(accessed.access, &accessed.pointer, &bytes.to_string(), accessed.debug, out),
+            Some(bytes) => {
+                self.range(accessed.access, &accessed.pointer, &bytes.to_string(), accessed.debug, out)
+            }
             None => {
                 let size = size_expression(accessed.kind, accessed.pointer.is_opaque_pointer());
                 self.range(accessed.access, &accessed.pointer, &size, accessed.debug, out);
@@ -67,8 +69,11 @@ impl HookWriter {
     fn marker(&mut self, accessed: &Accessed<'_>, bytes: u32, has_vectors: bool, out: &mut String) {
         let name = self.fresh_name();
         // A memory operand, so that the address need not be in a register of its own.
-        let (results, outputs, address) =
-            if has_vectors { ("{ i64, i64, <4 x i32> }", "=&r,=&r,=&x", "$3") } else { ("{ i64, i64 }", "=&r,=&r", "$2") };
+        let (results, outputs, address) = if has_vectors {
+            ("{ i64, i64, <4 x i32> }", "=&r,=&r,=&x", "$3")
+        } else {
+            ("{ i64, i64 }", "=&r,=&r", "$2")
+        };
         let template = Marker::template(accessed.access, bytes, accessed.alignment, address, has_vectors);
         let Operand { kind, value, .. } = accessed.pointer;
         let _ = writeln!(
@@ -80,7 +85,14 @@ impl HookWriter {
     }
 
     /// A call of `__olifant_range`; `bytes` is an `i64` value.
-    pub fn range(&mut self, access: Access, pointer: &Operand<'_>, bytes: &str, debug: &str, out: &mut String) {
+    pub fn range(
+        &mut self,
+        access: Access,
+        pointer: &Operand<'_>,
+        bytes: &str,
+        debug: &str,
+        out: &mut String,
+    ) {
         let (address, kind) = self.as_bytes(pointer, debug, out);
         self.declare(format!("declare void @__olifant_range({kind}, i64, i64)"));
         let kinds = match access {
@@ -98,7 +110,12 @@ impl HookWriter {
     }
 
     /// The pointer as one that a declared function takes (a cast is written where pointers have types), and its type.
-    pub fn as_bytes(&mut self, pointer: &Operand<'_>, debug: &str, out: &mut String) -> (String, &'static str) {
+    pub fn as_bytes(
+        &mut self,
+        pointer: &Operand<'_>,
+        debug: &str,
+        out: &mut String,
+    ) -> (String, &'static str) {
         if pointer.is_opaque_pointer() {
             return (pointer.value.to_owned(), "ptr");
         }

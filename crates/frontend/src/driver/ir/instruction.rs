@@ -56,8 +56,8 @@ pub fn is_label(line: &str) -> bool {
 /// The length of the name (`%x`, `%"x y"`) that `text` starts with.
 pub fn name_length(text: &str) -> Option<usize> {
     let rest = text.strip_prefix(['%', '@'])?;
-    if rest.starts_with('"') {
-        return Some(rest[1..].find('"')? + 3);
+    if let Some(quoted) = rest.strip_prefix('"') {
+        return Some(quoted.find('"')? + 3);
     }
     let length = rest.find(|c| !is_name_character(c)).unwrap_or(rest.len());
     (length > 0).then_some(length + 1)
@@ -65,7 +65,8 @@ pub fn name_length(text: &str) -> Option<usize> {
 
 /// The local names (`%x`) in `text`; type names among them.
 pub fn local_names(text: &str) -> impl Iterator<Item = &str> {
-    text.match_indices('%').filter_map(|(at, _)| name_length(&text[at..]).map(|length| &text[at..at + length]))
+    text.match_indices('%')
+        .filter_map(|(at, _)| name_length(&text[at..]).map(|length| &text[at..at + length]))
 }
 
 /// The debug location of a line, as the end of another instruction's line: `, !dbg !7` or nothing.
@@ -82,14 +83,23 @@ mod tests {
 
     #[test]
     fn lines_come_apart() {
-        let load = Instruction::parse("  %14 = load double, double* %12, align 8, !dbg !56, !tbaa !57").unwrap();
-        assert_eq!((load.result, load.opcode, load.rest.starts_with("double, ")), (Some("%14"), "load", true));
+        let load =
+            Instruction::parse("  %14 = load double, double* %12, align 8, !dbg !56, !tbaa !57").unwrap();
+        assert_eq!(
+            (load.result, load.opcode, load.rest.starts_with("double, ")),
+            (Some("%14"), "load", true)
+        );
         let call = Instruction::parse("  %\"a b\" = tail call i32 @f(i32 1)").unwrap();
         assert_eq!((call.result, call.opcode), (Some("%\"a b\""), "call"));
         assert!(call.is_real_call());
         assert!(!Instruction::parse("  call void @llvm.dbg.value(metadata i32 %2)").unwrap().is_real_call());
-        for other in ["5:            ; preds = %3", "          to label %7 unwind label %9", "  ]", "    #dbg_value(i32 0)", ""]
-        {
+        for other in [
+            "5:            ; preds = %3",
+            "          to label %7 unwind label %9",
+            "  ]",
+            "    #dbg_value(i32 0)",
+            "",
+        ] {
             assert_eq!(Instruction::parse(other), None, "{other}");
         }
         assert!(is_label("for.body:"));

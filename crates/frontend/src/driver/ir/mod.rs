@@ -48,7 +48,8 @@ pub fn instrument(module: &str) -> String {
         push_line(&define, &mut out);
         if facts.is_instrumented(line) {
             let body: Vec<&str> = body.iter().map(AsRef::as_ref).collect();
-            let how = function::How { has_vectors: facts.has_vectors(line), may_move: !facts.has_numbered_types };
+            let how =
+                function::How { has_vectors: facts.has_vectors(line), may_move: !facts.has_numbered_types };
             function::instrument(&body, how, &mut hooks, &mut out);
         } else {
             body.iter().for_each(|line| push_line(line, &mut out));
@@ -150,7 +151,8 @@ fn groups(define: &str) -> impl Iterator<Item = &str> {
 
 /// The global names in `line`, without their `@`.
 fn global_names(line: &str) -> impl Iterator<Item = &str> {
-    line.match_indices('@').filter_map(|(at, _)| name_length(&line[at..]).map(|length| &line[at + 1..at + length]))
+    line.match_indices('@')
+        .filter_map(|(at, _)| name_length(&line[at..]).map(|length| &line[at + 1..at + length]))
 }
 
 /// Every mention of a replaced library function goes to the runtime's version of it, also as an address; text in quotes

@@ -82,15 +82,26 @@ mod tests {
 
     #[test]
     fn numbered_values_and_blocks_get_names_and_nothing_else_does() {
-        assert_eq!(name_line("  %14 = load i32, i32* %\"1\", align 4"), "  %n.14 = load i32, i32* %\"1\", align 4");
+        assert_eq!(
+            name_line("  %14 = load i32, i32* %\"1\", align 4"),
+            "  %n.14 = load i32, i32* %\"1\", align 4"
+        );
         assert_eq!(name_line("5:            ; preds = %3"), "n.5:            ; preds = %n.3");
         assert_eq!(name_line("  br label %5, !dbg !7"), "  br label %n.5, !dbg !7");
-        assert_eq!(name_line("  call void asm \"mov %1, $0\", \"r\"(i32 %9)"), "  call void asm \"mov %1, $0\", \"r\"(i32 %n.9)");
+        assert_eq!(
+            name_line("  call void asm \"mov %1, $0\", \"r\"(i32 %9)"),
+            "  call void asm \"mov %1, $0\", \"r\"(i32 %n.9)"
+        );
         assert_eq!(name_line("  %x = add i32 %struct.5, 10"), "  %x = add i32 %struct.5, 10");
         let define = "define void @f(i32* noundef %0, %struct.S* %1) #0 {";
-        assert_eq!(name_parameters(define), ("define void @f(i32* noundef %n.0, %struct.S* %n.1) #0 {".to_owned(), 2));
         assert_eq!(
-            name_block_addresses("@t = constant [2 x i8*] [i8* blockaddress(@q, %8), i8* blockaddress(@q, %x)]"),
+            name_parameters(define),
+            ("define void @f(i32* noundef %n.0, %struct.S* %n.1) #0 {".to_owned(), 2)
+        );
+        assert_eq!(
+            name_block_addresses(
+                "@t = constant [2 x i8*] [i8* blockaddress(@q, %8), i8* blockaddress(@q, %x)]"
+            ),
             "@t = constant [2 x i8*] [i8* blockaddress(@q, %n.8), i8* blockaddress(@q, %x)]"
         );
     }

@@ -50,14 +50,21 @@ impl<'a> Run<'a> {
     }
 
     /// Puts a hook for `accessed` at the run's beginning, or at that of a new run. The access itself is pushed later.
-    pub fn hook(&mut self, accessed: &Accessed<'a>, has_vectors: bool, hooks: &mut HookWriter, out: &mut String) {
+    pub fn hook(
+        &mut self,
+        accessed: &Accessed<'a>,
+        has_vectors: bool,
+        hooks: &mut HookWriter,
+        out: &mut String,
+    ) {
         if !self.is_open() || !self.hoist(accessed.pointer.value) {
             self.flush(out);
         }
         let pointer = accessed.pointer.value;
         let mut text = String::new();
         if accessed.access == Access::Write
-            && let Some((at, _)) = self.reads.remove(pointer).filter(|(_, read)| Some(*read) == accessed.bytes)
+            && let Some((at, _)) =
+                self.reads.remove(pointer).filter(|(_, read)| Some(*read) == accessed.bytes)
         {
             let update = Accessed { access: Access::ReadWrite, ..*accessed };
             hooks.access(&update, has_vectors, &mut text);
@@ -84,7 +91,9 @@ impl<'a> Run<'a> {
             if needed.contains(&at) {
                 continue;
             }
-            let Some(instruction) = Instruction::parse(self.body[at]).filter(has_no_effect) else { return false };
+            let Some(instruction) = Instruction::parse(self.body[at]).filter(has_no_effect) else {
+                return false;
+            };
             waiting.extend(self.definitions(instruction.rest));
             needed.push(at);
         }
@@ -108,8 +117,10 @@ impl<'a> Run<'a> {
 /// Whether an instruction only computes a value, and can do so at any earlier place where its operands are known.
 fn has_no_effect(instruction: &Instruction<'_>) -> bool {
     match instruction.opcode {
-        "getelementptr" | "bitcast" | "add" | "sub" | "mul" | "shl" | "lshr" | "ashr" | "and" | "or" | "xor" => true,
-        "sext" | "zext" | "trunc" | "inttoptr" | "ptrtoint" | "addrspacecast" | "select" | "icmp" | "freeze" => true,
+        "getelementptr" | "bitcast" | "add" | "sub" | "mul" | "shl" | "lshr" | "ashr" | "and" | "or"
+        | "xor" => true,
+        "sext" | "zext" | "trunc" | "inttoptr" | "ptrtoint" | "addrspacecast" | "select" | "icmp"
+        | "freeze" => true,
         "extractvalue" | "insertvalue" => true,
         "call" => ["@llvm.threadlocal.address.", "@llvm.smax.", "@llvm.smin.", "@llvm.umax.", "@llvm.umin."]
             .iter()
@@ -141,8 +152,7 @@ mod tests {
         run.hook(&read("ptr %1"), true, &mut hooks, &mut out);
         run.push("  %5 = load i32, ptr %1, align 4");
         run.flush(&mut out);
-        let order: Vec<&str> =
-            out.lines().map(|line| line.trim().split(" = ").next().unwrap()).collect();
+        let order: Vec<&str> = out.lines().map(|line| line.trim().split(" = ").next().unwrap()).collect();
         assert_eq!(order, ["%olifant.1", "%2", "%3", "%olifant.2", "%1", "%4", "%olifant.3", "%5"]);
     }
 

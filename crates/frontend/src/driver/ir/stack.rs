@@ -21,7 +21,8 @@ pub struct StackSlots<'a> {
 impl<'a> StackSlots<'a> {
     /// Looks through the lines of a function.
     pub fn find(body: &[&'a str]) -> StackSlots<'a> {
-        let instructions: Vec<Instruction<'a>> = body.iter().filter_map(|line| Instruction::parse(line)).collect();
+        let instructions: Vec<Instruction<'a>> =
+            body.iter().filter_map(|line| Instruction::parse(line)).collect();
         if !instructions.iter().any(|instruction| instruction.opcode == "alloca") {
             return StackSlots::default();
         }
@@ -97,7 +98,11 @@ fn names_given_away<'a>(instruction: &Instruction<'a>) -> Box<dyn Iterator<Item 
                 None => Box::new(local_names(instruction.rest)),
             }
         }
-        "call" if ["@llvm.lifetime.", "@llvm.dbg.", "@llvm.mem"].iter().any(|name| instruction.rest.contains(name)) => {
+        "call"
+            if ["@llvm.lifetime.", "@llvm.dbg.", "@llvm.mem"]
+                .iter()
+                .any(|name| instruction.rest.contains(name)) =>
+        {
             Box::new(std::iter::empty())
         }
         _ => Box::new(local_names(instruction.rest)),
@@ -130,7 +135,8 @@ mod tests {
 
     #[test]
     fn storing_an_address_gives_it_away_and_storing_through_it_does_not() {
-        let slots = StackSlots::find(&["  %a = alloca ptr", "  %b = alloca i32", "  store ptr %b, ptr %a, align 8"]);
+        let slots =
+            StackSlots::find(&["  %a = alloca ptr", "  %b = alloca i32", "  store ptr %b, ptr %a, align 8"]);
         assert!(slots.is_private_slot("%a"));
         assert!(!slots.is_private_slot("%b"));
         let slots = StackSlots::find(&["  %a = alloca i32", "  %c = select i1 %x, ptr %a, ptr %b"]);

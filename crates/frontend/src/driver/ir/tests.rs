@@ -15,9 +15,19 @@ fn modules(body: &str) -> [String; 2] {
          define i64 @f(i64* %0, i64 %1) #0 {{\n{body}}}\n\
          attributes #0 = {{ nounwind \"target-features\"=\"+sse,+sse2\" }}\n"
     );
-    let opaque = ["i64*", "i32*", "i16*", "i8*", "double*", "x86_fp80*", "%struct.pair*", "[8 x i32]*", "<4 x double>*"]
-        .iter()
-        .fold(module.clone(), |text, kind| text.replace(kind, "ptr"));
+    let opaque = [
+        "i64*",
+        "i32*",
+        "i16*",
+        "i8*",
+        "double*",
+        "x86_fp80*",
+        "%struct.pair*",
+        "[8 x i32]*",
+        "<4 x double>*",
+    ]
+    .iter()
+    .fold(module.clone(), |text, kind| text.replace(kind, "ptr"));
     [module, opaque]
 }
 
@@ -49,7 +59,9 @@ fn assert_verifies(module: &str) {
 fn hooks(module: &str) -> Vec<String> {
     module
         .lines()
-        .filter_map(|line| line.split_once("#OLIFANT ").map(|(_, rest)| rest.split(" $").next().unwrap().to_owned()))
+        .filter_map(|line| {
+            line.split_once("#OLIFANT ").map(|(_, rest)| rest.split(" $").next().unwrap().to_owned())
+        })
         .collect()
 }
 
@@ -83,7 +95,10 @@ fn atomics_go_to_the_runtime_with_their_orderings() {
             assert!(out.contains(&format!("@__tsan_atomic{call}")), "{call}\n{out}");
         }
         assert!(out.contains("i32 2)") && out.contains("i32 3)") && out.contains("i32 4, i32 0)"), "{out}");
-        assert!(!out.contains("load atomic") && !out.contains("cmpxchg") && !out.contains("atomicrmw add"), "{out}");
+        assert!(
+            !out.contains("load atomic") && !out.contains("cmpxchg") && !out.contains("atomicrmw add"),
+            "{out}"
+        );
         assert_eq!(hooks(&out), ["update 8 8"], "the maximum stays an instruction");
         assert_verifies(&out);
     }
@@ -128,7 +143,10 @@ fn volatile_reads_are_shown_to_the_runtime() {
 fn code_without_vector_registers_gets_hooks_without() {
     let [module, _] = modules("  %3 = load i64, i64* %0, align 8\n  ret i64 %3\n");
     let out = instrument(&module.replace("+sse,+sse2", "-sse,-sse2"));
-    assert!(out.contains("{ i64, i64 } asm sideeffect \"#OLIFANT read 8 8 $2 $0 $1\", \"=&r,=&r,*m,"), "{out}");
+    assert!(
+        out.contains("{ i64, i64 } asm sideeffect \"#OLIFANT read 8 8 $2 $0 $1\", \"=&r,=&r,*m,"),
+        "{out}"
+    );
     assert_verifies(&out);
 }
 

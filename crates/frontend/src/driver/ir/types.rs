@@ -124,19 +124,48 @@ fn is_expression(words: &str) -> bool {
     let first = words.split(' ').next().unwrap_or("");
     matches!(
         first,
-        "getelementptr" | "bitcast" | "inttoptr" | "ptrtoint" | "addrspacecast" | "trunc" | "zext" | "sext" | "select"
-    ) || matches!(first, "add" | "sub" | "mul" | "and" | "or" | "xor" | "shl" | "dso_local_equivalent" | "no_cfi")
+        "getelementptr"
+            | "bitcast"
+            | "inttoptr"
+            | "ptrtoint"
+            | "addrspacecast"
+            | "trunc"
+            | "zext"
+            | "sext"
+            | "select"
+    ) || matches!(
+        first,
+        "add" | "sub" | "mul" | "and" | "or" | "xor" | "shl" | "dso_local_equivalent" | "no_cfi"
+    )
 }
 
 fn is_attribute(word: &str) -> bool {
     let name = word.split('(').next().unwrap_or(word);
     matches!(
         name,
-        "noundef" | "nonnull" | "noalias" | "nocapture" | "readonly" | "writeonly" | "readnone" | "returned" | "nofree"
+        "noundef"
+            | "nonnull"
+            | "noalias"
+            | "nocapture"
+            | "readonly"
+            | "writeonly"
+            | "readnone"
+            | "returned"
+            | "nofree"
     ) || matches!(
         name,
-        "align" | "dereferenceable" | "dereferenceable_or_null" | "signext" | "zeroext" | "immarg" | "captures" | "range"
-            | "writable" | "initializes" | "noext" | "inreg"
+        "align"
+            | "dereferenceable"
+            | "dereferenceable_or_null"
+            | "signext"
+            | "zeroext"
+            | "immarg"
+            | "captures"
+            | "range"
+            | "writable"
+            | "initializes"
+            | "noext"
+            | "inreg"
     )
 }
 
@@ -191,9 +220,13 @@ mod tests {
     fn operands_may_be_constant_expressions_and_carry_attributes() {
         let operand = Operand::parse("i8* noundef nonnull align 8 dereferenceable(16) %x, i64 16").unwrap();
         assert_eq!((operand.kind, operand.value, operand.rest), ("i8*", "%x", ", i64 16"));
-        let text = "double* getelementptr inbounds ([100 x double], [100 x double]* @g, i64 0, i64 1), align 8";
+        let text =
+            "double* getelementptr inbounds ([100 x double], [100 x double]* @g, i64 0, i64 1), align 8";
         let operand = Operand::parse(text).unwrap();
-        assert_eq!(operand.value, "getelementptr inbounds ([100 x double], [100 x double]* @g, i64 0, i64 1)");
+        assert_eq!(
+            operand.value,
+            "getelementptr inbounds ([100 x double], [100 x double]* @g, i64 0, i64 1)"
+        );
         assert_eq!(operand.rest, ", align 8");
         let operand = Operand::parse("i32* @\"a b,c\" seq_cst, align 4").unwrap();
         assert_eq!((operand.value, operand.rest), ("@\"a b,c\"", " seq_cst, align 4"));
@@ -201,7 +234,10 @@ mod tests {
         assert!(operand.is_opaque_pointer());
         assert_eq!(Operand::parse("<2 x i64> <i64 1, i64 2>, ptr %p").unwrap().value, "<i64 1, i64 2>");
         assert_eq!(Operand::parse("double -1.5e+00, ptr %p").unwrap().value, "-1.5e+00");
-        assert_eq!(Operand::parse("i8* bitcast (void ()* @f to i8*)").unwrap().value, "bitcast (void ()* @f to i8*)");
+        assert_eq!(
+            Operand::parse("i8* bitcast (void ()* @f to i8*)").unwrap().value,
+            "bitcast (void ()* @f to i8*)"
+        );
     }
 
     #[test]
