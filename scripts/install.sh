@@ -14,14 +14,14 @@ zsh_completions=$prefix/share/zsh/site-functions
 fish_completions=$prefix/share/fish/vendor_completions.d
 
 uninstall() {
-    rm -f "$prefix/bin/olifant" "$prefix/bin/olifant-cc" "$prefix/bin/olifant-c++" "$prefix/bin/olifant-fc" \
+    rm -f "$prefix/include/rset.h" "$prefix/bin/olifant" "$prefix/bin/olifant-cc" "$prefix/bin/olifant-c++" "$prefix/bin/olifant-fc" \
         "$manual"/olifant.1 "$manual"/olifant-*.1 \
         "$bash_completions/olifant" "$zsh_completions/_olifant" "$fish_completions/olifant.fish"
     rm -rf "$prefix/lib/olifant" "$prefix/share/olifant" "$prefix/share/doc/olifant"
 }
 
 install_all() {
-    install -d "$prefix/bin" "$prefix/lib/olifant/examples" "$prefix/share/olifant/machines" "$manual" \
+    install -d "$prefix/bin" "$prefix/include" "$prefix/lib/olifant/examples" "$prefix/share/olifant/machines" "$manual" \
         "$bash_completions" "$zsh_completions" "$fish_completions" "$prefix/share/doc/olifant"
     install -m 755 "$OLIFANT" "$prefix/bin/olifant"
     for compiler in cc c++ fc; do
@@ -30,6 +30,7 @@ install_all() {
     install -m 644 "$RUNTIME" "$prefix/lib/olifant/"
     "$OLIFANT" hooks "$prefix/lib/olifant"
     install -m 755 build/bin/* "$prefix/lib/olifant/examples/"
+    install -m 644 programs/common/rset.h "$prefix/include/"
     install -m 644 machines/*.toml "$prefix/share/olifant/machines/"
     install -m 644 README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$prefix/share/doc/olifant/"
     "$OLIFANT" man "$manual"

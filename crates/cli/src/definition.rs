@@ -59,3 +59,42 @@ pub enum Command {
     #[command(hide = true)]
     Man(pages::ManArguments),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Olifant::command().debug_assert();
+    }
+
+    #[test]
+    fn every_option_has_help_with_an_example() {
+        for subcommand in Olifant::command().get_subcommands() {
+            for option in subcommand.get_opts().filter(|option| option.get_id() != "help") {
+                let help = option.get_long_help().map(ToString::to_string).unwrap_or_default();
+                assert!(help.contains("Example: "), "{} --{}", subcommand.get_name(), option.get_id());
+            }
+        }
+    }
+
+    #[test]
+    fn every_subcommand_has_a_line_for_the_list() {
+        for subcommand in Olifant::command().get_subcommands() {
+            let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
+            assert!(!about.is_empty() && !about.ends_with('.'), "{}: {about:?}", subcommand.get_name());
+        }
+    }
+
+    #[test]
+    fn what_follows_the_program_is_the_programs() {
+        let olifant =
+            Olifant::try_parse_from(["olifant", "run", "./ocean", "--seed", "7", "-n", "4"]).unwrap();
+        assert!(
+            format!("{olifant:?}").contains("[\"./ocean\", \"--seed\", \"7\", \"-n\", \"4\"]"),
+            "{olifant:?}"
+        );
+    }
+}

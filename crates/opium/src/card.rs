@@ -5,7 +5,7 @@
 
 use crate::contest::{Contest, ContestTable};
 use olifant_sim::protocol::Event;
-use olifant_sim::{Observer, Transaction};
+use olifant_sim::{Observer, Transaction, index};
 
 const END: u32 = u32::MAX;
 
@@ -108,7 +108,7 @@ impl Card {
     fn line_address(&self, line: u64) -> u64 {
         let line_bits = self.contests.line_bytes().trailing_zeros();
         let lines_bits = self.page_bits - line_bits;
-        let page = self.pages.get((line >> lines_bits) as usize).copied().unwrap_or_default();
+        let page = self.pages.get(index(line >> lines_bits)).copied().unwrap_or_default();
         page.address | (line & ((1 << lines_bits) - 1)) << line_bits
     }
 
@@ -181,7 +181,7 @@ impl Observer for Card {
         let &Transaction { cpu, node, event, page, address, code, moves_copy, .. } = transaction;
         let thread = self.thread_of_cpu[usize::from(cpu)];
         let offset = address & ((1 << self.page_bits) - 1);
-        let head = page as usize * self.per_page() + (offset >> self.granule_bits) as usize;
+        let head = page as usize * self.per_page() + index(offset >> self.granule_bits);
         let kind = match event {
             Event::Read => 0,
             Event::Write => 1,
@@ -265,7 +265,9 @@ mod tests {
                 card.transaction(&transaction((k % 4) as u16, 0, 0x1000 + k * 8 % 4096, Event::Read));
             }
         }
-        let sum = |card: &Card| card.granules().iter().flat_map(|granule| &granule.by).map(|by| by.reads).sum::<u32>();
+        let sum = |card: &Card| {
+            card.granules().iter().flat_map(|granule| &granule.by).map(|by| by.reads).sum::<u32>()
+        };
         assert_eq!(sum(&fine), 500);
         assert_eq!(sum(&coarse), 500);
         assert_eq!(fine.granules().len(), 500 * 8 / 32);

@@ -21,7 +21,8 @@ pub struct MachineParts {
 pub fn collect(system: &mut System<Card>, machine: &Machine) -> MachineParts {
     let clock = system.clock();
     let engine = system.engine_mut();
-    let mut cpu_numbers: Vec<u16> = machine.nodes.iter().flat_map(|node| &node.cpus).map(|cpu| cpu.0).collect();
+    let mut cpu_numbers: Vec<u16> =
+        machine.nodes.iter().flat_map(|node| &node.cpus).map(|cpu| cpu.0).collect();
     cpu_numbers.sort_unstable();
     let cpus: Vec<CpuTotals> = (0..engine.cpus())
         .map(|cpu| {
@@ -136,6 +137,10 @@ fn digest(
         ]
     });
     let link_words = links.iter().flat_map(|link| [link.packets, link.bytes, link.utilisation.to_bits()]);
-    let hash = cpu_words.chain(node_words).chain(link_words).chain(bus_cycles).fold(0, |hash, word| mix(hash ^ word));
+    let hash = cpu_words
+        .chain(node_words)
+        .chain(link_words)
+        .chain(bus_cycles)
+        .fold(0, |hash, word| mix(hash ^ word));
     format!("{hash:016x}")
 }

@@ -4,7 +4,7 @@
 //! nothing is left of it (as in Misra and Gries 1982), so lines that go on moving stay and one-off moves pass. Counts
 //! of lines that had to fight for their place are lower bounds.
 
-use olifant_sim::mix;
+use olifant_sim::{index, mix};
 
 /// Places of the table; each holds one line.
 const PLACES: usize = 1 << 15;
@@ -69,7 +69,7 @@ impl ContestTable {
 
     pub(crate) fn note(&mut self, line: u64, thread: u16, offset: u64, is_write: bool, code: u64) {
         let line_bytes = self.line_bytes;
-        let place = &mut self.places[(mix(line) % PLACES as u64) as usize];
+        let place = &mut self.places[index(mix(line) % PLACES as u64)];
         if place.weight > 0 && place.line != line {
             place.weight -= 1;
             return;
@@ -100,7 +100,12 @@ impl ContestTable {
             .map(|place| {
                 let mut by = place.by.clone();
                 by.sort_unstable_by_key(|contestant| contestant.thread);
-                Contest { address: address(place.line), bytes: self.line_bytes, transfers: place.transfers, by }
+                Contest {
+                    address: address(place.line),
+                    bytes: self.line_bytes,
+                    transfers: place.transfers,
+                    by,
+                }
             })
             .collect();
         all.sort_unstable_by_key(|contest| (std::cmp::Reverse(contest.transfers), contest.address));

@@ -1,5 +1,7 @@
 //! Looking at a running machine's counters changes nothing, so that checkpoints cannot move a run.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use olifant_machine::catalogue;
 use olifant_opium::{Card, collect};
 use olifant_sim::{Increment, Next, Options, Random, System};
@@ -14,7 +16,7 @@ fn digest(look_every: u64) -> String {
     let mut randoms: Vec<Random> = (0..4).map(Random::new).collect();
     let mut looks = 0u64;
     for _ in 0..600 {
-        let Next::Run(thread) = system.next() else { panic!("all threads are runnable") };
+        let Next::Run(thread) = system.choose() else { panic!("all threads are runnable") };
         let random = &mut randoms[thread.index()];
         let is_quiet = random.below(3) == 0;
         while !system.must_switch() {
@@ -22,9 +24,9 @@ fn digest(look_every: u64) -> String {
             let is_write = !is_quiet && random.below(3) == 0;
             let increment = if is_write { Increment::write(5) } else { Increment::read(5) };
             let address = 0x10_0000 + random.below(span) * 32;
-            system.access(address, increment, address, random.next());
+            system.access(address, increment, address, random.bits());
             looks += 1;
-            if look_every > 0 && looks % look_every == 0 {
+            if look_every > 0 && looks.is_multiple_of(look_every) {
                 collect(&mut system, &machine);
             }
         }

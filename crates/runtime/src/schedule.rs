@@ -60,7 +60,7 @@ pub fn give_way_if_due() {
 /// Lets the simulator choose who runs, and switches to it. Returns when this thread runs again.
 pub fn run_next() {
     loop {
-        match with(|runtime| runtime.system.next()) {
+        match with(|runtime| runtime.system.choose()) {
             Next::Run(ThreadId(number)) => {
                 let is_ghost = with(|runtime| runtime.threads[usize::from(number)].is_ghost);
                 if is_ghost {

@@ -93,7 +93,8 @@ impl LineCache {
         let mut at = base;
         let mut oldest = u32::MAX;
         for way in base..base + self.ways {
-            let stamp = if self.words[way] == EMPTY { 0 } else { (self.words[way + self.ways] >> STATE_BITS) + 1 };
+            let stamp =
+                if self.words[way] == EMPTY { 0 } else { (self.words[way + self.ways] >> STATE_BITS) + 1 };
             if stamp < oldest {
                 oldest = stamp;
                 at = way;
@@ -167,8 +168,10 @@ mod tests {
         }
         cache.touch(0, 5);
         cache.renormalise();
-        let order: Vec<u32> =
-            (20..24).filter_map(|line| cache.insert(0, line, LineState::Shared)).map(|victim| victim.line).collect();
+        let order: Vec<u32> = (20..24)
+            .filter_map(|line| cache.insert(0, line, LineState::Shared))
+            .map(|victim| victim.line)
+            .collect();
         assert_eq!(order, [3, 8, 1, 5]);
     }
 }

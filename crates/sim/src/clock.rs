@@ -52,7 +52,8 @@ impl Clock {
     /// Time at instruction stamp `stamp`, in ticks, with every stall that began before it.
     pub fn ticks(&mut self, stamp: u32) -> u64 {
         while self.next_wait <= stamp.wrapping_sub(self.base_stamp) {
-            let due = self.misses.iter().position(|miss| miss.needed_at.is_some()).map(|at| self.misses.remove(at));
+            let due =
+                self.misses.iter().position(|miss| miss.needed_at.is_some()).map(|at| self.misses.remove(at));
             if let Some(Miss { done, needed_at: Some(needed_at) }) = due {
                 self.stall_until(needed_at, done * TICKS_PER_CYCLE);
             }

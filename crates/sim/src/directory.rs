@@ -140,7 +140,11 @@ impl Directory {
     }
 }
 
-fn visit_bits(mut word: u64, index: usize, visit: &mut impl FnMut(u16) -> ControlFlow<()>) -> ControlFlow<()> {
+fn visit_bits(
+    mut word: u64,
+    index: usize,
+    visit: &mut impl FnMut(u16) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     while word != 0 {
         // A processor's number is below 65,536.
         #[allow(clippy::cast_possible_truncation)]

@@ -49,10 +49,18 @@ impl<O: Observer> Engine<O> {
     }
 
     /// Number of first-level lines of a second-level line; an error if they may be written though it is not modified.
-    fn check_first_level(&self, cpu: usize, set: usize, line: u32, state: LineState) -> Result<usize, String> {
+    fn check_first_level(
+        &self,
+        cpu: usize,
+        set: usize,
+        line: u32,
+        state: LineState,
+    ) -> Result<usize, String> {
         let page = self.pages.page(line >> self.shape.page_line_bits);
         if self.shape.level2_set(page.translation.colour(), line) != set {
-            return Err(format!("cpu {cpu}: line {line:#x} stands in second-level set {set}, not in its own"));
+            return Err(format!(
+                "cpu {cpu}: line {line:#x} stands in second-level set {set}, not in its own"
+            ));
         }
         let address = self.address_of(line);
         let mut found = 0;

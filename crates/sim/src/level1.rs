@@ -5,6 +5,7 @@
 //! leaves without a word. Departure from hardware: it is indexed and tagged by virtual address, which is the same as
 //! physical while a way is no larger than a page.
 
+use crate::index::index;
 use crate::record::{Record, WAYS, tag};
 
 /// The sets of a first-level cache, behind its header.
@@ -56,7 +57,7 @@ impl Level1 {
     }
 
     fn first_record(&self, address: u64) -> usize {
-        1 + ((address & self.set_mask) * 2) as usize / size_of::<Record>()
+        1 + index((address & self.set_mask) * 2) / size_of::<Record>()
     }
 
     fn find(&self, address: u64) -> Option<(usize, usize)> {
@@ -125,7 +126,7 @@ impl Level1 {
 
     /// Drops every line in `address .. address + bytes`.
     pub fn invalidate(&mut self, address: u64, bytes: u64) {
-        for line in (address..address + bytes).step_by(self.line_bytes as usize) {
+        for line in (address..address + bytes).step_by(index(self.line_bytes)) {
             if let Some((at, way)) = self.find(line) {
                 self.records[at].readable[way] = 0;
                 self.records[at].writable[way] = 0;
@@ -135,7 +136,7 @@ impl Level1 {
 
     /// Makes every line in `address .. address + bytes` readable only.
     pub fn forbid_writes(&mut self, address: u64, bytes: u64) {
-        for line in (address..address + bytes).step_by(self.line_bytes as usize) {
+        for line in (address..address + bytes).step_by(index(self.line_bytes)) {
             if let Some((at, way)) = self.find(line) {
                 self.records[at].writable[way] = 0;
             }
@@ -211,10 +212,13 @@ mod tests {
 
     #[test]
     fn misses_equal_those_of_a_list_per_set() {
-        for (sets, ways, line) in [(128u64, 4usize, 32u64), (64, 8, 64), (512, 2, 64), (64, 3, 32), (32, 16, 128)] {
+        for (sets, ways, line) in
+            [(128u64, 4usize, 32u64), (64, 8, 64), (512, 2, 64), (64, 3, 32), (32, 16, 128)]
+        {
             let mut random = Random::new(sets);
-            let trace: Vec<u64> =
-                (0..60_000).map(|_| 0x10_0000 + random.below(sets * line * (ways as u64 + 2)) / 8 * 8).collect();
+            let trace: Vec<u64> = (0..60_000)
+                .map(|_| 0x10_0000 + random.below(sets * line * (ways as u64 + 2)) / 8 * 8)
+                .collect();
             let mut cache = Level1::new(sets as usize, ways, line as usize, 1);
             let mut misses = 0;
             for &address in &trace {

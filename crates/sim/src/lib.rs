@@ -8,11 +8,15 @@
 //!
 //! Where the model departs from hardware, the file that departs says so in its head.
 
+// Tests cast small known numbers.
+#![cfg_attr(test, allow(clippy::cast_possible_truncation))]
+
 mod cache;
 mod clock;
 mod counters;
 mod directory;
 mod engine;
+mod index;
 mod invariants;
 mod level1;
 mod network;
@@ -33,6 +37,7 @@ mod transaction;
 
 pub use counters::{CpuCounters, NodeCounts};
 pub use engine::Engine;
+pub use index::index;
 pub use network::{LinkCounts, UnitCounts};
 pub use observer::{Observer, Transaction};
 pub use pages::{PageInfo, PageTable, Placement, Translation};

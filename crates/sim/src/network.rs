@@ -97,7 +97,11 @@ impl Interconnect {
                 .iter()
                 .flat_map(|&from| ids.iter().map(move |&to| (from, to)))
                 .map(|(from, to)| {
-                    routes.links(from, to).iter().map(|&link| u32::try_from(link).unwrap_or(u32::MAX)).collect()
+                    routes
+                        .links(from, to)
+                        .iter()
+                        .map(|&link| u32::try_from(link).unwrap_or(u32::MAX))
+                        .collect()
                 })
                 .collect(),
             unit_latency: unit.latency.to_cycles(clock).0,

@@ -194,8 +194,13 @@ impl PageTable {
 
     /// Removes ranges inside `first .. end`; what sticks out on either side stays.
     fn cut(&mut self, first: u64, end: u64) {
-        let overlapping: Vec<u64> =
-            self.ranges.range(..end).rev().take_while(|(_, range)| range.end > first).map(|(&at, _)| at).collect();
+        let overlapping: Vec<u64> = self
+            .ranges
+            .range(..end)
+            .rev()
+            .take_while(|(_, range)| range.end > first)
+            .map(|(&at, _)| at)
+            .collect();
         for at in overlapping {
             let Some(range) = self.ranges.remove(&at) else { continue };
             if range.end > end {

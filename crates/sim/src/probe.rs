@@ -92,7 +92,13 @@ impl Probe {
     }
 
     /// Notes an access that hit and wrote nothing. A spin if this state was seen before; `Err` if the search is over.
-    pub fn note(&mut self, address: u64, code: u64, state: u64, increment: Increment) -> Result<Option<Spin>, ()> {
+    pub fn note(
+        &mut self,
+        address: u64,
+        code: u64,
+        state: u64,
+        increment: Increment,
+    ) -> Result<Option<Spin>, ()> {
         let seen = self.steps.iter().rposition(|step| (step.code, step.state) == (code, state));
         if let Some(first) = seen {
             let turn = &self.steps[first..];

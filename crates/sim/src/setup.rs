@@ -101,7 +101,11 @@ impl Shape {
         let (level1, level2) = (&machine.processor.l1, &machine.processor.l2);
         let level1_line = level1.line.0.max(LEVEL1_LINE_MIN);
         if u64::from(level1.ways) > level1_line / 8 {
-            return Err(unsupported("processor.l1.ways", level1.ways.into(), "at most one way per 8 bytes of line"));
+            return Err(unsupported(
+                "processor.l1.ways",
+                level1.ways.into(),
+                "at most one way per 8 bytes of line",
+            ));
         }
         let level1_sets = level1.size.0 / u64::from(level1.ways) / level1_line;
         if level1_sets * level1_line < 1 << crate::record::TAG_SHIFT {
@@ -109,7 +113,11 @@ impl Shape {
         }
         let (page, line) = (machine.os.page.0, level2.line.0);
         if line < level1_line || page < line {
-            return Err(unsupported("processor.l2.line", line, "lines from the first level's size to a page"));
+            return Err(unsupported(
+                "processor.l2.line",
+                line,
+                "lines from the first level's size to a page",
+            ));
         }
         let level2_sets = level2.size.0 / u64::from(level2.ways) / line;
         if !level2_sets.is_power_of_two() || !level1_sets.is_power_of_two() {

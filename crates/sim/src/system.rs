@@ -7,7 +7,7 @@
 //! and quantum.
 //!
 //! The caller runs the program's threads as contexts on one host thread, calls in for what hooks cannot serve, and
-//! switches context as `next` says.
+//! switches context as `choose` says.
 
 use crate::engine::Engine;
 use crate::observer::Observer;
@@ -99,10 +99,16 @@ impl<O: Observer> System<O> {
     /// A system without threads.
     /// # Errors  If the machine cannot be simulated, or a policy names a part that it lacks.
     pub fn new(machine: &Machine, options: Options, observer: O) -> Result<Self, SimError> {
-        let engine =
-            Engine::new(machine, options.memory.clone(), options.seed, options.default_instructions, observer)?;
+        let engine = Engine::new(
+            machine,
+            options.memory.clone(),
+            options.seed,
+            options.default_instructions,
+            observer,
+        )?;
         let cpus = engine.cpus();
-        let absent = |what: String, present: String| SimError::Absent { what, machine: machine.name.clone(), present };
+        let absent =
+            |what: String, present: String| SimError::Absent { what, machine: machine.name.clone(), present };
         if let MemoryPolicy::Node(node) = &options.memory
             && !machine.nodes.iter().any(|other| other.id == *node)
         {
@@ -181,7 +187,7 @@ impl<O: Observer> System<O> {
         self.current
     }
 
-    /// The block that the current thread's hooks must use; it changes with `next`.
+    /// The block that the current thread's hooks must use; it changes with `choose`.
     pub fn fast_path(&self) -> &[Record] {
         let probe = &self.probes[self.current];
         if probe.is_active() { probe.decoy() } else { self.engine.fast_path(self.current) }
@@ -221,21 +227,27 @@ impl<O: Observer> System<O> {
         self.must_switch |= self.engine.is_due(self.current);
     }
 
-    /// Whether the current thread should give way: call `next`.
+    /// Whether the current thread should give way: call `choose`.
     pub fn must_switch(&self) -> bool {
         self.must_switch
     }
 
     /// Chooses who runs next.
-    pub fn next(&mut self) -> Next {
+    pub fn choose(&mut self) -> Next {
         let cpu = self.current;
         self.end_turn();
         if self.threads.runnable_on(cpu) > 0 {
             let now = self.engine.now(cpu);
             if self.threads.runnable_on(cpu) > 1 && now >= self.slice_ends[cpu] {
                 if !self.options.allow_oversubscription && self.options.threads != ThreadPolicy::Float {
-                    let threads = (0..self.engine.cpus()).map(|cpu| self.threads.runnable_on(cpu)).sum::<usize>()
-                        + self.threads.all().iter().filter(|thread| thread.status == Status::Spinning).count();
+                    let threads =
+                        (0..self.engine.cpus()).map(|cpu| self.threads.runnable_on(cpu)).sum::<usize>()
+                            + self
+                                .threads
+                                .all()
+                                .iter()
+                                .filter(|thread| thread.status == Status::Spinning)
+                                .count();
                     return Next::Oversubscribed { threads, cpus: self.engine.cpus() };
                 }
                 self.threads.rotate(cpu);
@@ -246,7 +258,9 @@ impl<O: Observer> System<O> {
         loop {
             let runner = self.threads.first_time();
             match self.threads.first_sleeper() {
-                Some((time, id)) if runner.is_none_or(|runner| time <= runner) => self.wake_at(id, time, true),
+                Some((time, id)) if runner.is_none_or(|runner| time <= runner) => {
+                    self.wake_at(id, time, true)
+                }
                 _ => break,
             }
         }
@@ -259,8 +273,10 @@ impl<O: Observer> System<O> {
     fn begin_turn(&mut self) {
         let cpu = self.current;
         let now = self.engine.now(cpu);
-        let others = self.threads.first_time().into_iter().chain(self.threads.first_sleeper().map(|(time, _)| time));
-        self.deadline = others.min().map_or(u64::MAX / 1024, |first| first.max(now) + self.options.quantum_cycles);
+        let others =
+            self.threads.first_time().into_iter().chain(self.threads.first_sleeper().map(|(time, _)| time));
+        self.deadline =
+            others.min().map_or(u64::MAX / 1024, |first| first.max(now) + self.options.quantum_cycles);
         if self.threads.runnable_on(cpu) > 1 {
             self.deadline = self.deadline.min(self.slice_ends[cpu].max(now + 1));
         }
@@ -281,7 +297,12 @@ impl<O: Observer> System<O> {
         }
         let (reads, writes) = self.engine.fold_counts(cpu);
         let is_quiet = self.engine.cpus[cpu].counters.level1_misses == self.misses_before;
-        if is_quiet && writes == 0 && reads > 8 && self.threads.runnable_on(cpu) == 1 && self.engine.is_due(cpu) {
+        if is_quiet
+            && writes == 0
+            && reads > 8
+            && self.threads.runnable_on(cpu) == 1
+            && self.engine.is_due(cpu)
+        {
             self.probes[cpu].suspect();
         }
     }
@@ -335,9 +356,11 @@ impl<O: Observer> System<O> {
         while let Some((cpu, time)) = self.engine.woken.pop() {
             let cpu = usize::from(cpu);
             self.spin_patience[cpu] = SPIN_PATIENCE.0;
-            let waiter = self.threads.all().iter().position(|thread| {
-                thread.cpu == cpu && thread.status == Status::Spinning
-            });
+            let waiter = self
+                .threads
+                .all()
+                .iter()
+                .position(|thread| thread.cpu == cpu && thread.status == Status::Spinning);
             if let Some(id) = waiter.and_then(|index| u16::try_from(index).ok()) {
                 self.wake_at(ThreadId(id), time, false);
             }

@@ -9,6 +9,8 @@
 //! Departure from hardware: a request that comes late in host order may slip into a gap in front of one that was
 //! granted before it; a grant may be split over several gaps.
 
+use crate::index::index;
+
 /// Cycles per bit: coarse enough that most grants lie within one word, fine against the occupancies of real servers.
 const BIT_CYCLES: u64 = 4;
 /// Bits per calendar word.
@@ -82,7 +84,7 @@ impl Timeline {
         let start = time / BIT_CYCLES;
         let number = start / WORD_BITS;
         let from = start % WORD_BITS;
-        let at = number as usize % WORDS;
+        let at = index(number) % WORDS;
         let word = &mut self.words[at];
         if word.number < number {
             *word = Word { number, busy: 0 };
@@ -107,7 +109,7 @@ impl Timeline {
         let mut open = u64::MAX << (start % WORD_BITS);
         let horizon = number + WORDS as u64;
         while number < horizon {
-            let at = number as usize % WORDS;
+            let at = index(number) % WORDS;
             let word = &mut self.words[at];
             if word.number > number {
                 // Somebody booked a lap ahead in this place: what it held before is closed.
@@ -140,9 +142,9 @@ impl Timeline {
 
     /// The word to look at after a full one; paths over full words halve each time they are walked.
     fn skip(&mut self, number: u64) -> u64 {
-        let at = number as usize % WORDS;
+        let at = index(number) % WORDS;
         let next = number + u64::from(self.skips[at]);
-        let beyond = next as usize % WORDS;
+        let beyond = index(next) % WORDS;
         let Word { number: there, busy } = self.words[beyond];
         if there == next && busy == u64::MAX && self.skips[at] < SKIP_MAX {
             self.skips[at] += self.skips[beyond];

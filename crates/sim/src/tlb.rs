@@ -4,6 +4,7 @@
 //! path, not on every access. An access that hits the first level but would miss the TLB is not seen; `docs` give the
 //! measured effect.
 
+use crate::index::index;
 use crate::pages::Translation;
 
 #[derive(Clone, Copy, Default)]
@@ -63,7 +64,7 @@ impl Tlb {
     }
 
     fn set(&mut self, virtual_page: u64) -> &mut [Entry] {
-        let first = (virtual_page & self.set_mask) as usize * self.ways;
+        let first = index(virtual_page & self.set_mask) * self.ways;
         &mut self.entries[first..first + self.ways]
     }
 }

@@ -53,8 +53,9 @@ impl<O: Observer> Engine<O> {
             owner: owner.map_or(translation.home(), |owner| self.cpus[usize::from(owner)].node),
         };
         let set = self.shape.level2_set(translation.colour(), line);
-        let carries_data = owner
-            .is_some_and(|owner| self.cpus[usize::from(owner)].level2.state(set, line) == Some(LineState::Modified));
+        let carries_data = owner.is_some_and(|owner| {
+            self.cpus[usize::from(owner)].level2.state(set, line) == Some(LineState::Modified)
+        });
         let supplied = self.supply(row, cast, issued);
         let mut done = self.answer(row, cast, supplied.ready);
         let mut moves_copy = false;
@@ -222,15 +223,20 @@ impl<O: Observer> Engine<O> {
         cpu.level1.forbid_writes(address, 1 << self.shape.line_bits);
     }
 
-    fn send_aside(&mut self, (from, packet, to): (Role, Packet, Role), cast: Cast, carries_data: bool, time: u64) {
+    fn send_aside(
+        &mut self,
+        (from, packet, to): (Role, Packet, Role),
+        cast: Cast,
+        carries_data: bool,
+        time: u64,
+    ) {
         let (from, to) = (cast.node(from, 0), cast.node(to, 0));
         if packet == Packet::CarryHome {
             if !carries_data {
                 return;
             }
             // Where the home itself asked, the data that answers it also updates its memory.
-            let arrived =
-                if to == cast.requester { time } else { self.network.send(from, to, packet, time) };
+            let arrived = if to == cast.requester { time } else { self.network.send(from, to, packet, time) };
             self.take_bus(to, true, arrived);
         } else if to != cast.requester {
             self.network.send(from, to, packet, time);

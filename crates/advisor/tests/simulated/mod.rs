@@ -84,7 +84,7 @@ impl Program {
         let mut waiting = Vec::new();
         let mut living = usize::from(THREADS);
         while living > 0 {
-            let Next::Run(id) = system.next() else { panic!("all threads wait") };
+            let Next::Run(id) = system.choose() else { panic!("all threads wait") };
             let (phase, step) = &mut at[usize::from(id.0)];
             while !system.must_switch() {
                 if let Some(next) = (self.step)(id.0.into(), *phase, *step) {

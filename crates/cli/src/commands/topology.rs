@@ -22,6 +22,8 @@ pub struct Arguments {
     machine: MachineArguments,
 
     /// List the machines that come with olifant, and show none
+    ///
+    /// Example: topology --list
     #[arg(long, help_heading = "Machine")]
     list: bool,
 

@@ -93,7 +93,10 @@ fn add_runtime(tool: &mut Tool, backend: Backend, directory: &Path) -> Result<()
         .map_err(|source| DriverError::File { path: exports.clone(), source })?;
     let mut exports_option = OsString::from("-Wl,--dynamic-list=");
     exports_option.push(&exports);
-    tool.argument("-no-pie").argument(exports_option).argument("-Wl,-u,__olifant_runtime_version").argument("-Wl,-u,rset_replicate");
+    tool.argument("-no-pie")
+        .argument(exports_option)
+        .argument("-Wl,-u,__olifant_runtime_version")
+        .argument("-Wl,-u,rset_replicate");
     tool.argument("-Wl,--whole-archive").argument(&runtime).argument("-Wl,--no-whole-archive");
     tool.arguments(hooks).arguments(SYSTEM_LIBRARIES);
     Ok(())
