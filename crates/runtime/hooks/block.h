@@ -78,13 +78,17 @@ static inline void block_set_stamp(uint64_t record, uint32_t ways, uint32_t stam
     block_set_word(record + 32 + (uint64_t)(uint32_t)__builtin_ctz(ways) * 4, stamp);
 }
 
-/* The fast path with its own count: counts `immediate` (one read or one write) and touches the line of `address`. */
-static inline void olifant_access(const void *address, uint64_t immediate)
+/* The fast path with its own count: counts `immediate` (one read or one write) and touches the line of `address`.
+ * `frame` is what an entry saved of the program, or NULL in a hook that the program called. */
+static inline void olifant_access_at(const void *address, uint64_t immediate, const struct frame *frame)
 {
     uint64_t record = block_record(address);
     uint32_t ways = block_ways(immediate >= OLIFANT_WRITE ? record + 16 : record, address);
     if (ways == 0) {
-        __olifant_miss(address, immediate);
+        if (frame != NULL)
+            __olifant_miss_at(address, immediate, frame);
+        else
+            __olifant_miss(address, immediate);
         return;
     }
     block_count(immediate);
@@ -92,6 +96,11 @@ static inline void olifant_access(const void *address, uint64_t immediate)
     block_set_stamp(record, ways, stamp);
     if (stamp >= block_limit())
         __olifant_yield();
+}
+
+static inline void olifant_access(const void *address, uint64_t immediate)
+{
+    olifant_access_at(address, immediate, NULL);
 }
 
 /* The same for an access that may straddle two lines. */

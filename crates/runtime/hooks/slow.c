@@ -24,8 +24,8 @@ void __olifant_slow(const void *address, const struct site *site, const struct f
         __olifant_miss_at(address, site->immediate, frame);
         break;
     case UPDATE:
-        olifant_access(address, read_of(site));
-        olifant_access(address, OLIFANT_WRITE + 1);
+        olifant_access_at(address, read_of(site), frame);
+        olifant_access_at(address, OLIFANT_WRITE + 1, frame);
         break;
     case READ_RANGE:
     case WRITE_RANGE:

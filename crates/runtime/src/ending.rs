@@ -2,7 +2,7 @@
 
 use crate::profile;
 use crate::real::real;
-use crate::say::{give_up, say};
+use crate::say::say;
 use crate::state::{is_free, with};
 use crate::{sys, thread_end};
 use core::ffi::c_void;
@@ -12,6 +12,8 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 const CALLS_PER_LOOK: u32 = 256;
 /// Exit code of a run that cannot go on.
 const FAILURE: i32 = 2;
+/// The exit code when Olifant, not the program, gives up, as of env(1).
+const REFUSAL: i32 = 125;
 
 static IS_COMPLETE: AtomicBool = AtomicBool::new(false);
 static CALLS: AtomicU32 = AtomicU32::new(0);
@@ -104,13 +106,13 @@ pub fn all_blocked() -> ! {
     leave_at_once(false, FAILURE)
 }
 
-/// More threads than processors.
+/// More threads than processors: the run is refused, not the program at fault.
 pub fn oversubscribed(threads: usize, cpus: usize) -> ! {
-    leave_profile(false, FAILURE);
-    give_up(&format!(
+    say(&format!(
         "{threads} threads of the program want to run and the machine has {cpus} processors: use a larger machine or \
-         configuration, fewer threads, or allow them to take turns"
-    ))
+         configuration, fewer threads, or let them take turns with --oversubscribe"
+    ));
+    leave_at_once(false, REFUSAL)
 }
 
 /// `exit`: destructors of the thread's objects, then the C library's own, whose last handler leaves the profile.
