@@ -19,7 +19,7 @@ PROGRAMS = $(MAKE) --no-print-directory -C programs OLIFANT=$(OLIFANT) BUILD=$(a
 DEMO = build/bin/ocean -n 514 -p 16
 DEMO_BASELINE = striped:1
 
-.PHONY: help setup setup-build setup-check build olifant programs demo check check-programs tidy format lint test doc \
+.PHONY: help setup setup-build setup-check build olifant programs demo check check-programs tidy format lint test fuzz doc \
 	install uninstall clean
 
 help: ## Lists the targets
@@ -66,6 +66,9 @@ check-programs: programs
 
 test: build check-programs
 	@OLIFANT=$(OLIFANT) scripts/test.sh
+
+fuzz: build check-programs ## Runs the random tests on new cases, many more than the gate's (minutes; CASES=2000)
+	@OLIFANT=$(OLIFANT) PROPTEST_CASES=$(or $(CASES),2000) $(CARGO) test --workspace --locked --no-fail-fast --quiet
 
 doc: ## Builds the documentation of all crates in target/doc
 	@$(CARGO) doc --workspace --no-deps --locked

@@ -102,11 +102,15 @@ fn no_gain(
         return "threads contend for the same words, and no placement ends that (see the findings)"
             .to_owned();
     }
-    format!(
-        "the best placement found would take {} off the remote accesses and {} off the time",
-        reason::percent(remote_gain.max(0.0)),
-        reason::percent(time_gain.max(0.0))
-    )
+    let remote = reason::percent(remote_gain.max(0.0));
+    if time_gain < -LEAST_TIME_GAIN {
+        let more = reason::percent(-time_gain);
+        return format!(
+            "the best placement found would take {remote} off the remote accesses but add {more} to the time"
+        );
+    }
+    let time = reason::percent(time_gain.max(0.0));
+    format!("the best placement found would take {remote} off the remote accesses and {time} off the time")
 }
 
 /// Advice to do nothing.

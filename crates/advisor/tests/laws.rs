@@ -132,11 +132,15 @@ proptest! {
         prop_assert_eq!(advice.effect.remote_after, remote);
     }
 
-    /// Without balancing, only brevity costs anything against the best home for each page.
+    /// Without balancing, only brevity costs anything against the best home for each page; unless all data would gather
+    /// on one node and the program be slower for it: then it is left alone, and the reason says so.
     #[test]
     fn no_simple_placement_has_fewer_remote_packets(profile in programs()) {
         let machine = hub(4, 2);
         let advice = advise(&profile, &machine, &Options { may_balance: false, ..Options::default() });
+        if matches!(&advice.verdict, Verdict::LeaveAlone { reason } if reason.ends_with("to the time")) {
+            return Ok(());
+        }
         let nodes = given_nodes(&profile);
         let rivals = (0..4)
             .map(|node| vec![node; profile.granules.len()])
