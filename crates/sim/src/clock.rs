@@ -1,8 +1,9 @@
-//! A processor's clock, and the misses that it has in flight.
+//! A processor's clock, and what it has in flight: misses and write-backs.
 //!
 //! Model: instructions take the base CPI. A load miss lets the processor go on for a window of instructions (what an
 //! out-of-order core finds to do), then it waits; stores wait for nothing; neither may be issued while all miss
-//! registers are taken. The hooks only count instructions; stalls are added when the simulator is next called, at the
+//! registers are taken. A line that is written back keeps its place in a buffer, of as many lines as there are miss
+//! registers, until its home's memory has it; a miss that needs the place waits. The hooks only count instructions; stalls are added when the simulator is next called, at the
 //! instruction where they would have begun.
 //! Departure from hardware: loads that depend on an incomplete load are not known as such and overlap with it while
 //! they are inside the window.
@@ -19,16 +20,20 @@ struct Miss {
 }
 
 /// Clock and miss registers of one processor.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Clock {
     /// Time in ticks when the stamp was `base_stamp`, stalls included.
     base: u64,
     base_stamp: u32,
     ticks_per_instruction: u64,
+    /// The inverse, in parts of 2^32: a product instead of a division at every stall.
+    instructions_per_tick: u64,
     window: u32,
     registers: usize,
     /// In the order of issue.
     misses: Vec<Miss>,
+    /// Cycles at which lines written back are out of the buffer.
+    write_backs: Vec<u64>,
     /// Instructions past `base_stamp` at which the oldest load in flight is needed; `u32::MAX` if there is none.
     next_wait: u32,
 }
@@ -42,24 +47,32 @@ impl Clock {
             base: 0,
             base_stamp: 0,
             ticks_per_instruction,
+            instructions_per_tick: (1 << 32) / ticks_per_instruction,
             window,
             registers: registers.max(1) as usize,
             misses: Vec::new(),
+            write_backs: Vec::new(),
             next_wait: u32::MAX,
         }
     }
 
     /// Time at instruction stamp `stamp`, in ticks, with every stall that began before it.
+    #[inline]
     pub fn ticks(&mut self, stamp: u32) -> u64 {
         while self.next_wait <= stamp.wrapping_sub(self.base_stamp) {
-            let due =
-                self.misses.iter().position(|miss| miss.needed_at.is_some()).map(|at| self.misses.remove(at));
-            if let Some(Miss { done, needed_at: Some(needed_at) }) = due {
-                self.stall_until(needed_at, done * TICKS_PER_CYCLE);
-            }
-            self.find_next_wait();
+            self.wait_for_oldest_load();
         }
         self.unstalled(stamp)
+    }
+
+    #[inline(never)]
+    fn wait_for_oldest_load(&mut self) {
+        let due =
+            self.misses.iter().position(|miss| miss.needed_at.is_some()).map(|at| self.misses.remove(at));
+        if let Some(Miss { done, needed_at: Some(needed_at) }) = due {
+            self.stall_until(needed_at, done * TICKS_PER_CYCLE);
+        }
+        self.find_next_wait();
     }
 
     /// The same in whole cycles, rounded down.
@@ -89,7 +102,27 @@ impl Clock {
         self.find_next_wait();
     }
 
+    /// Waits until the write-back buffer has room, and returns the cycle.
+    pub fn acquire_buffer(&mut self, stamp: u32) -> u64 {
+        let now = self.cycles(stamp);
+        self.write_backs.retain(|&done| done > now);
+        if self.write_backs.len() < self.registers {
+            return now;
+        }
+        if let Some(first) = (0..self.write_backs.len()).min_by_key(|&at| self.write_backs[at]) {
+            let done = self.write_backs.swap_remove(first);
+            self.stall_until(stamp, done * TICKS_PER_CYCLE);
+        }
+        self.cycles(stamp)
+    }
+
+    /// A line written back is out of the buffer at cycle `done`.
+    pub fn add_write_back(&mut self, done: u64) {
+        self.write_backs.push(done);
+    }
+
     /// Stalls for some cycles at `stamp`, after the stalls that began before it.
+    #[inline]
     pub fn stall(&mut self, stamp: u32, cycles: u64) {
         self.ticks(stamp);
         self.base += cycles * TICKS_PER_CYCLE;
@@ -108,10 +141,24 @@ impl Clock {
         self.stall_until(stamp, cycle * TICKS_PER_CYCLE);
     }
 
-    /// Instructions that fit between `stamp` and `cycle`, at least 1.
+    /// Instructions after `stamp` at which the clock reaches `cycle`, with the stalls of the loads in flight; 0 if it has.
+    #[inline]
     pub fn instructions_until(&mut self, stamp: u32, cycle: u64) -> u64 {
-        let now = self.ticks(stamp);
-        ((cycle * TICKS_PER_CYCLE).saturating_sub(now) / self.ticks_per_instruction).max(1)
+        let mut now = self.ticks(stamp);
+        let end = cycle * TICKS_PER_CYCLE;
+        let mut passed = 0;
+        if self.next_wait != u32::MAX {
+            for miss in &self.misses {
+                let Some(needed_at) = miss.needed_at else { continue };
+                let needed_at = u64::from(needed_at.wrapping_sub(stamp));
+                let reached = now + (needed_at - passed) * self.ticks_per_instruction;
+                if reached >= end {
+                    break;
+                }
+                (now, passed) = (reached.max(miss.done * TICKS_PER_CYCLE), needed_at);
+            }
+        }
+        passed + (end.saturating_sub(now).min(u64::from(u32::MAX)) * self.instructions_per_tick >> 32)
     }
 
     /// Instructions that some cycles would have taken.
@@ -147,6 +194,7 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn a_load_miss_costs_its_latency_less_the_window() {
@@ -177,12 +225,44 @@ mod tests {
     }
 
     #[test]
+    fn a_turn_ends_at_the_instruction_where_the_clock_passes_its_end() {
+        let mut random = Random::new(3);
+        for _ in 0..2000 {
+            let mut clock = Clock::new(0.25 * (1 + random.below(8)) as f64, 40, 4);
+            #[allow(clippy::cast_possible_truncation)]
+            let stamps: Vec<u32> = (0..random.below(4)).map(|_| random.below(30) as u32).collect();
+            let mut stamp = 0;
+            for gap in stamps {
+                stamp += gap;
+                let now = clock.acquire_register(stamp);
+                clock.add_miss(stamp, now + random.below(300), random.below(3) > 0);
+            }
+            let end = clock.cycles(stamp) + random.below(500);
+            let room = u32::try_from(clock.instructions_until(stamp, end)).unwrap();
+            let before = stamp + room.saturating_sub(1);
+            assert!(clock.clone().cycles(before) <= end, "{clock:?}");
+            assert!(clock.cycles(stamp + room + 1) >= end, "{clock:?}");
+        }
+    }
+
+    #[test]
     fn stores_wait_only_for_a_register() {
         let mut clock = Clock::new(1.0, 40, 2);
         clock.add_miss(0, 500, false);
         clock.add_miss(1, 600, false);
         assert_eq!(clock.cycles(400), 400);
         assert_eq!(clock.acquire_register(400), 500);
+    }
+
+    #[test]
+    fn a_full_buffer_of_write_backs_waits_for_the_first_to_leave() {
+        let mut clock = Clock::new(1.0, 40, 2);
+        for done in [900, 700] {
+            assert_eq!(clock.acquire_buffer(10), 10);
+            clock.add_write_back(done);
+        }
+        assert_eq!(clock.cycles(20), 20);
+        assert_eq!(clock.acquire_buffer(20), 700);
     }
 
     #[test]

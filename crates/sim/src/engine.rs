@@ -3,7 +3,7 @@
 //! First level, TLB, second level, then a transaction on the node's bus (`transaction`). The engine knows processors,
 //! not threads; who runs where and when is the scheduler's.
 
-use crate::cache::{LineCache, LineState};
+use crate::cache::{LINES, LineCache, LineState};
 use crate::clock::Clock;
 use crate::counters::{CpuCounters, NodeCounts};
 use crate::directory::Directory;
@@ -34,6 +34,10 @@ pub(crate) struct Cpu {
     tlb: Tlb,
     pub(crate) clock: Clock,
     pub(crate) counters: CpuCounters,
+    /// Cycle at which its turn ends.
+    deadline: u64,
+    /// Stamp at which the hooks' counters must be emptied.
+    count_limit: u32,
     /// Lines of which the loss of any wakes the thread that polls them.
     pub(crate) watched: Vec<u32>,
 }
@@ -62,6 +66,18 @@ pub struct Engine<O> {
     /// Room for `transact`, kept so that it does not allocate.
     pub(crate) scratch_holders: Vec<u16>,
     pub(crate) scratch_nodes: Vec<u16>,
+}
+
+impl Cpu {
+    /// After a stall: the hooks may run no further than to the end of the turn.
+    #[inline]
+    fn renew_limit(&mut self) {
+        let stamp = self.level1.header_ref().stamp();
+        let room = self.clock.instructions_until(stamp, self.deadline).min(COUNT_LIMIT);
+        #[allow(clippy::cast_possible_truncation)]
+        let limit = (stamp + room as u32).min(self.count_limit);
+        self.level1.header().set_limit(limit);
+    }
 }
 
 /// An access as the engine sees it.
@@ -108,6 +124,8 @@ impl<O: Observer> Engine<O> {
             tlb: Tlb::new(processor.tlb.entries as usize, processor.tlb.ways as usize),
             clock: Clock::new(processor.cpi, processor.window_instructions, processor.outstanding_misses),
             counters: CpuCounters::default(),
+            deadline: 0,
+            count_limit: 0,
             watched: Vec::new(),
         });
         Ok(Self {
@@ -191,92 +209,85 @@ impl<O: Observer> Engine<O> {
         }
     }
 
+    /// An access, counted already. What the processor's own TLB and caches can do is done here, in one go; the page walk
+    /// and the transaction are calls.
     fn touch(&mut self, access: Access) {
         let Access { cpu, address, is_write, .. } = access;
-        match self.cpus[cpu].level1.touch(address) {
-            Found::Writable => {}
-            Found::Readable if !is_write => {}
-            Found::Readable => {
-                self.write_permission(access);
-                self.cpus[cpu].level1.allow_writes(address);
-            }
-            Found::Miss => {
-                self.cpus[cpu].counters.level1_misses += 1;
-                let is_writable = self.fetch(access);
-                self.cpus[cpu].level1.fill(address, is_writable);
-            }
+        let processor = &mut self.cpus[cpu];
+        let found = processor.level1.touch(address);
+        if found == Found::Writable || found == Found::Readable && !is_write {
+            return;
         }
-    }
-
-    /// Brings a line into the second level, if it is not there, with the permission that the access needs; returns
-    /// whether the first level may write it.
-    fn fetch(&mut self, access: Access) -> bool {
-        let Access { cpu, is_write, .. } = access;
-        let translation = self.translate(access);
-        let line = self.line(access.address, translation);
+        let translation = match processor.tlb.find(address >> self.shape.page_bits) {
+            Some(translation) => translation,
+            None => self.walk(access),
+        };
+        let line = self.shape.line(address, translation);
         let set = self.shape.level2_set(translation.colour(), line);
-        let found = self.cpus[cpu].level2.touch(set, line);
-        if found.is_some() && !is_write {
-            let cpu = &mut self.cpus[cpu];
-            cpu.clock.stall(cpu.level1.header_ref().stamp(), self.costs.level2_hit);
-        }
-        match found {
-            Some(LineState::Modified) => true,
-            Some(_) if !is_write => false,
-            Some(LineState::Exclusive) => {
-                self.cpus[cpu].level2.set_state(set, line, LineState::Modified);
-                true
-            }
-            Some(LineState::Shared) => {
+        let processor = &mut self.cpus[cpu];
+        if found == Found::Readable {
+            if processor.level2.state(set, line) == Some(LineState::Shared) {
                 self.transact(Event::Upgrade, access, translation, line);
-                self.cpus[cpu].level2.set_state(set, line, LineState::Modified);
-                true
             }
-            None => {
-                let event = if is_write { Event::Write } else { Event::Read };
-                let state = self.transact(event, access, translation, line);
-                if let Some(victim) = self.cpus[cpu].level2.insert(set, line, state) {
-                    self.evict(cpu, victim);
-                }
+            let processor = &mut self.cpus[cpu];
+            processor.level2.set_state(set, line, LineState::Modified);
+            processor.level1.allow_writes(address);
+            processor.renew_limit();
+            return;
+        }
+        processor.counters.level1_misses += 1;
+        let held = processor.level2.touch(set, line);
+        let is_writable = match held {
+            Some(state) if !is_write => {
+                processor.clock.stall(processor.level1.header_ref().stamp(), self.costs.level2_hit);
                 state == LineState::Modified
             }
-        }
+            Some(state) => {
+                if state == LineState::Shared {
+                    self.transact(Event::Upgrade, access, translation, line);
+                }
+                if state != LineState::Modified {
+                    self.cpus[cpu].level2.set_state(set, line, LineState::Modified);
+                }
+                true
+            }
+            None => self.fetch(access, translation, line, set),
+        };
+        let processor = &mut self.cpus[cpu];
+        processor.level1.fill(address, is_writable);
+        processor.renew_limit();
     }
 
-    /// Gets the permission to write a line that the first level holds to read.
-    fn write_permission(&mut self, access: Access) {
-        let translation = self.translate(access);
-        let line = self.line(access.address, translation);
-        let set = self.shape.level2_set(translation.colour(), line);
-        if self.cpus[access.cpu].level2.state(set, line) == Some(LineState::Shared) {
-            self.transact(Event::Upgrade, access, translation, line);
+    /// Brings a line into the second level, with the permission that the access needs; returns whether the first level
+    /// may write it.
+    #[inline(never)]
+    fn fetch(&mut self, access: Access, translation: Translation, line: u32, set: usize) -> bool {
+        let event = if access.is_write { Event::Write } else { Event::Read };
+        let state = self.transact(event, access, translation, line);
+        if let Some(victim) = self.cpus[access.cpu].level2.insert(set, line, state) {
+            self.evict(access.cpu, victim);
         }
-        self.cpus[access.cpu].level2.set_state(set, line, LineState::Modified);
+        state == LineState::Modified
     }
 
-    fn translate(&mut self, access: Access) -> Translation {
+    /// The TLB lacks the page: takes its translation from the page table, placing the page at its first touch.
+    #[inline(never)]
+    fn walk(&mut self, access: Access) -> Translation {
         let page = access.address >> self.shape.page_bits;
         let cpu = &mut self.cpus[access.cpu];
-        if let Some(translation) = cpu.tlb.find(page) {
-            return translation;
-        }
         cpu.counters.tlb_misses += 1;
         cpu.clock.stall(cpu.level1.header_ref().stamp(), self.costs.tlb_miss);
         let node = cpu.node;
         let is_new = self.pages.lookup(access.address).is_none();
         let translation = self.pages.translate(access.address, node);
         if is_new {
-            self.directory.grow((translation.slot() as usize + 1) << self.shape.page_line_bits);
+            let lines = (translation.slot() as usize + 1) << self.shape.page_line_bits;
+            assert!(lines <= LINES as usize, "the program uses more than {LINES} lines of memory");
+            self.directory.grow(lines);
             self.observer.page_begins(translation.slot(), page << self.shape.page_bits, translation.home());
         }
         self.cpus[access.cpu].tlb.insert(page, translation);
         translation
-    }
-
-    #[allow(clippy::cast_possible_truncation)]
-    fn line(&self, address: u64, translation: Translation) -> u32 {
-        let offset = (address & ((1 << self.shape.page_bits) - 1)) >> self.shape.line_bits;
-        translation.slot() << self.shape.page_line_bits | offset as u32
     }
 
     /// Says how the pages of a range are placed when they are touched.
@@ -337,7 +348,7 @@ impl<O: Observer> Engine<O> {
         self.cpus[cpu].watched.clear();
         for &address in addresses {
             let Some(translation) = self.pages.lookup(address) else { return false };
-            let line = self.line(address, translation);
+            let line = self.shape.line(address, translation);
             let set = self.shape.level2_set(translation.colour(), line);
             let cpu = &mut self.cpus[cpu];
             if cpu.level2.state(set, line).is_none() {
@@ -373,15 +384,17 @@ impl<O: Observer> Engine<O> {
         cpu.clock.advance_to(cpu.level1.header_ref().stamp(), cycle);
     }
 
-    /// Lets the hooks of `cpu` run until its clock reaches `cycle`, at least one instruction and at most what their
-    /// counters can hold.
+    /// Lets `cpu` run until its clock reaches `cycle`, at least one instruction and at most what the hooks' counters can
+    /// hold.
+    #[allow(clippy::cast_possible_truncation)]
     pub fn run_until(&mut self, cpu: usize, cycle: u64) {
         self.make_stamps_low(cpu);
         self.fold_counts(cpu);
         let cpu = &mut self.cpus[cpu];
         let stamp = cpu.level1.header_ref().stamp();
-        #[allow(clippy::cast_possible_truncation)]
-        let room = cpu.clock.instructions_until(stamp, cycle).min(COUNT_LIMIT) as u32;
+        cpu.deadline = cycle;
+        cpu.count_limit = stamp + COUNT_LIMIT as u32;
+        let room = cpu.clock.instructions_until(stamp, cycle).clamp(1, COUNT_LIMIT) as u32;
         cpu.level1.header().set_limit(stamp + room);
     }
 

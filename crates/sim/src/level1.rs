@@ -8,10 +8,14 @@
 use crate::index::index;
 use crate::record::{Record, WAYS, tag};
 
+/// Stamp of a way that holds nothing; stamps of lines are larger.
+const EMPTY: u32 = 0;
+/// Stamp of a way that does not exist; stamps of lines are smaller.
+const ABSENT: u32 = u32::MAX;
+
 /// The sets of a first-level cache, behind its header.
 pub struct Level1 {
     records: Box<[Record]>,
-    ways: usize,
     records_per_set: usize,
     set_mask: u64,
     line_bytes: u64,
@@ -38,7 +42,11 @@ impl Level1 {
         #[allow(clippy::cast_possible_truncation)]
         let header_mask = set_mask as u32;
         records[0] = Record::header(header_mask, default_instructions);
-        Self { records, ways, records_per_set, set_mask, line_bytes: line_bytes as u64 }
+        // Ways that the cache lacks are the youngest of all for ever, so that nothing is put there.
+        for set in records[1..].chunks_exact_mut(records_per_set) {
+            set.iter_mut().flat_map(|record| &mut record.stamps).skip(ways).for_each(|stamp| *stamp = ABSENT);
+        }
+        Self { records, records_per_set, set_mask, line_bytes: line_bytes as u64 }
     }
 
     /// The block that hooks see.
@@ -56,22 +64,20 @@ impl Level1 {
         &self.records[0]
     }
 
+    #[inline]
     fn first_record(&self, address: u64) -> usize {
         1 + index((address & self.set_mask) * 2) / size_of::<Record>()
     }
 
+    #[inline]
     fn find(&self, address: u64) -> Option<(usize, usize)> {
         let first = self.first_record(address);
         let tag = tag(address);
-        for (at, record) in self.records[first..first + self.records_per_set].iter().enumerate() {
-            if let Some(way) = record.readable.iter().position(|&other| other == tag) {
-                return Some((first + at, way));
-            }
-        }
-        None
+        (first..first + self.records_per_set).find_map(|at| Some((at, way_of(&self.records[at].readable, tag)?)))
     }
 
     /// Looks an address up and makes its line the most recently used.
+    #[inline]
     pub fn touch(&mut self, address: u64) -> Found {
         let Some((at, way)) = self.find(address) else { return Found::Miss };
         let stamp = self.records[0].stamp();
@@ -86,7 +92,7 @@ impl Level1 {
 
     /// Swaps a way that hooks do not look at with the oldest one that they do.
     fn promote(&mut self, first: usize, (at, way): (usize, usize)) {
-        let (oldest, _) = least(&self.records[first]);
+        let oldest = oldest(&self.records[first].stamps);
         let (front, back) = self.records.split_at_mut(at);
         let (near, far) = (&mut front[first], &mut back[0]);
         std::mem::swap(&mut near.readable[oldest], &mut far.readable[way]);
@@ -95,26 +101,22 @@ impl Level1 {
     }
 
     /// Brings a line in that is absent, in place of the least recently used one.
+    #[inline]
     pub fn fill(&mut self, address: u64, is_writable: bool) {
         let first = self.first_record(address);
-        let mut ways_left = self.ways;
-        let mut place = (first, 0);
-        let mut oldest = u64::MAX;
-        for at in first..first + self.records_per_set {
-            let record = &self.records[at];
-            for way in 0..ways_left.min(WAYS) {
-                let age = if record.readable[way] == 0 { 0 } else { u64::from(record.stamps[way]) + 1 };
-                if age < oldest {
-                    (oldest, place) = (age, (at, way));
-                }
+        let mut place = first;
+        let mut way = oldest(&self.records[first].stamps);
+        for at in first + 1..first + self.records_per_set {
+            let other = oldest(&self.records[at].stamps);
+            if self.records[at].stamps[other] < self.records[place].stamps[way] {
+                (place, way) = (at, other);
             }
-            ways_left = ways_left.saturating_sub(WAYS);
         }
         let stamp = self.records[0].stamp();
-        let record = &mut self.records[place.0];
-        record.readable[place.1] = tag(address);
-        record.writable[place.1] = if is_writable { tag(address) } else { 0 };
-        record.stamps[place.1] = stamp;
+        let record = &mut self.records[place];
+        record.readable[way] = tag(address);
+        record.writable[way] = if is_writable { tag(address) } else { 0 };
+        record.stamps[way] = stamp;
     }
 
     /// Lets the line of `address` be written, if it is held.
@@ -130,6 +132,7 @@ impl Level1 {
             if let Some((at, way)) = self.find(line) {
                 self.records[at].readable[way] = 0;
                 self.records[at].writable[way] = 0;
+                self.records[at].stamps[way] = EMPTY;
             }
         }
     }
@@ -143,16 +146,18 @@ impl Level1 {
         }
     }
 
-    /// Takes `by` off the header's stamp, so that it does not wrap. The ways of a set get their ranks as stamps, which
+    /// Takes `by` off the header's stamp, so that it does not wrap. The lines of a set get their ranks as stamps, which
     /// keeps their order; what is left of the header's stamp is far above any rank.
     pub fn rebase_stamps(&mut self, by: u32) {
         for set in self.records[1..].chunks_exact_mut(self.records_per_set) {
             let before: Vec<u32> = set.iter().flat_map(|record| record.stamps).collect();
             for stamp in set.iter_mut().flat_map(|record| &mut record.stamps) {
-                // A set has far fewer than 2^32 ways.
-                #[allow(clippy::cast_possible_truncation)]
-                let rank = before.iter().filter(|&other| other < stamp).count() as u32;
-                *stamp = rank;
+                if *stamp != EMPTY && *stamp != ABSENT {
+                    // A set has far fewer than 2^32 ways.
+                    #[allow(clippy::cast_possible_truncation)]
+                    let rank = before.iter().filter(|&other| other < stamp).count() as u32;
+                    *stamp = rank + 1;
+                }
             }
         }
         let stamp = self.records[0].stamp() - by;
@@ -174,15 +179,18 @@ impl Level1 {
     }
 }
 
-fn least(record: &Record) -> (usize, u32) {
-    let mut best = (0, u32::MAX);
-    for (way, &stamp) in record.stamps.iter().enumerate() {
-        let age = if record.readable[way] == 0 { 0 } else { stamp };
-        if age < best.1 {
-            best = (way, age);
-        }
-    }
-    best
+/// The way with this tag.
+#[inline]
+fn way_of(tags: &[u32; WAYS], tag: u32) -> Option<usize> {
+    tags.iter().position(|&other| other == tag)
+}
+
+/// The way with the smallest stamp, the first of equals.
+#[inline]
+fn oldest(stamps: &[u32; WAYS]) -> usize {
+    let low = usize::from(stamps[1] < stamps[0]);
+    let high = 2 + usize::from(stamps[3] < stamps[2]);
+    if stamps[high] < stamps[low] { high } else { low }
 }
 
 #[cfg(test)]

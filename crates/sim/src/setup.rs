@@ -1,6 +1,6 @@
 //! From a machine to the numbers that the engine computes with, and why some machines cannot be simulated.
 
-use crate::pages::Geometry;
+use crate::pages::{Geometry, Translation};
 use olifant_machine::{LawBroken, Machine, NodeId, Routes, Unreachable};
 
 /// Why a machine cannot be simulated.
@@ -134,7 +134,16 @@ impl Shape {
         })
     }
 
+    /// Line of an address on a page with this translation.
+    #[allow(clippy::cast_possible_truncation)]
+    #[inline]
+    pub fn line(&self, address: u64, translation: Translation) -> u32 {
+        let offset = (address & ((1 << self.page_bits) - 1)) >> self.line_bits;
+        translation.slot() << self.page_line_bits | offset as u32
+    }
+
     /// Second-level set of a line of a page with this colour.
+    #[inline]
     pub fn level2_set(&self, colour: u16, line: u32) -> usize {
         let offset = line as usize & ((1 << self.page_line_bits) - 1);
         (usize::from(colour) << self.page_line_bits | offset) & self.level2_set_mask

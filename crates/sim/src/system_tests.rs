@@ -66,6 +66,28 @@ fn no_thread_runs_a_quantum_ahead_of_another() {
     }
 }
 
+/// Stalls count: a thread whose misses take it past its turn's end gives way there, not after so many instructions.
+#[test]
+fn a_thread_that_misses_gives_way_where_its_clock_passes_the_quantum() {
+    let mut system = system("2N2", ThreadPolicy::Fill);
+    for _ in 0..4 {
+        system.spawn();
+    }
+    let mut next = [0u64; 4];
+    for _ in 0..2000 {
+        system.choose();
+        let cpu = system.current_cpu();
+        while !system.must_switch() {
+            next[cpu] += 1;
+            system.access(0x1000_0000 + (cpu as u64) * 0x100_0000 + next[cpu] * 32, Increment::read(20), 0, 0);
+            let now = system.engine_mut().now(cpu);
+            let others = (0..4).filter(|&other| other != cpu);
+            let behind = others.map(|other| system.engine_mut().now(other)).min().unwrap();
+            assert!(system.must_switch() || now <= behind + 1000, "{now} is far ahead of {behind}");
+        }
+    }
+}
+
 #[test]
 fn a_woken_thread_starts_at_its_wakers_time() {
     let mut system = system("1N2", ThreadPolicy::Fill);

@@ -11,15 +11,14 @@ use crate::pages::Translation;
 struct Entry {
     virtual_page: u64,
     translation: Translation,
-    stamp: u64,
 }
 
 /// A TLB.
 pub struct Tlb {
+    /// Set by set, in the order of last use.
     entries: Box<[Entry]>,
     ways: usize,
     set_mask: u64,
-    clock: u64,
 }
 
 impl Tlb {
@@ -30,42 +29,43 @@ impl Tlb {
             entries: vec![Entry::default(); sets * ways].into_boxed_slice(),
             ways,
             set_mask: sets as u64 - 1,
-            clock: 0,
         }
     }
 
     /// The translation of a page, if it is held.
+    #[inline]
     pub fn find(&mut self, virtual_page: u64) -> Option<Translation> {
-        self.clock += 1;
-        let clock = self.clock;
-        let entry = self
-            .set(virtual_page)
-            .iter_mut()
-            .find(|entry| entry.virtual_page == virtual_page && entry.translation.is_present())?;
-        entry.stamp = clock;
+        let set = self.set(virtual_page);
+        let holds = |entry: &Entry| entry.virtual_page == virtual_page && entry.translation.is_present();
+        let way = set.iter().position(holds)?;
+        let entry = set[way];
+        for at in (0..way).rev() {
+            set[at + 1] = set[at];
+        }
+        set[0] = entry;
         Some(entry.translation)
     }
 
     /// Holds a translation; the least recently used of its set leaves.
     pub fn insert(&mut self, virtual_page: u64, translation: Translation) {
-        let clock = self.clock;
-        if let Some(entry) = self.set(virtual_page).iter_mut().min_by_key(|entry| entry.stamp) {
-            *entry = Entry { virtual_page, translation, stamp: clock };
-        }
+        let set = self.set(virtual_page);
+        set.rotate_right(1);
+        set[0] = Entry { virtual_page, translation };
     }
 
     /// Drops a page.
     pub fn remove(&mut self, virtual_page: u64) {
-        for entry in self.set(virtual_page) {
-            if entry.virtual_page == virtual_page {
-                *entry = Entry::default();
-            }
+        let set = self.set(virtual_page);
+        if let Some(way) = set.iter().position(|entry| entry.virtual_page == virtual_page) {
+            set[way..].rotate_left(1);
+            set[set.len() - 1] = Entry::default();
         }
     }
 
+    #[inline]
     fn set(&mut self, virtual_page: u64) -> &mut [Entry] {
         let first = index(virtual_page & self.set_mask) * self.ways;
-        &mut self.entries[first..first + self.ways]
+        &mut self.entries[first..][..self.ways]
     }
 }
 

@@ -261,13 +261,16 @@ impl<O: Observer> Engine<O> {
         let (requester, home) = (self.cpus[cpu].node, page.translation.home());
         let cast = Cast { requester, home, owner: requester };
         let row = row(Event::WriteBack, State::OwnedHere);
+        let begun = self.cpus[cpu].clock.acquire_buffer(stamp);
+        let mut done = begun;
         if requester != home {
-            self.take_bus(requester, true, time);
+            done += self.take_bus(requester, true, begun) + self.costs.line_transfer;
         }
         for &(from, packet, to) in row.aside {
-            let arrived = self.network.send(cast.node(from, 0), cast.node(to, 0), packet, time);
-            self.take_bus(home, true, arrived);
+            done = self.network.send(cast.node(from, 0), cast.node(to, 0), packet, done);
         }
+        done += self.take_bus(home, true, done) + self.costs.line_transfer;
+        self.cpus[cpu].clock.add_write_back(done);
         self.directory.clear(line);
         self.count(Event::WriteBack, Access { cpu, address, code: 0, is_write: true }, cast);
         self.observer.transaction(&Transaction {
