@@ -51,6 +51,18 @@ struct Page {
     home: u16,
 }
 
+/// Places of a processor's short memory.
+const RECENT: usize = 16;
+
+/// The entry of a processor's thread in one of the chains it used last.
+#[derive(Debug, Clone, Copy)]
+struct Recent {
+    head: usize,
+    entry: u32,
+}
+
+const NOTHING_RECENT: [Recent; RECENT] = [Recent { head: usize::MAX, entry: END }; RECENT];
+
 /// The monitor.
 pub struct Card {
     page_bits: u32,
@@ -61,6 +73,8 @@ pub struct Card {
     pool: Vec<Entry>,
     free: Vec<u32>,
     thread_of_cpu: Vec<u16>,
+    /// By cpu: a program streams through few granules at a time, so most transactions need no walk along a chain.
+    recent: Vec<[Recent; RECENT]>,
     closed: Vec<GranuleCounts>,
     contests: ContestTable,
 }
@@ -77,6 +91,7 @@ impl Card {
             pool: Vec::new(),
             free: Vec::new(),
             thread_of_cpu: vec![0; cpus],
+            recent: vec![NOTHING_RECENT; cpus],
             closed: Vec::new(),
             contests: ContestTable::new(line_bytes),
         }
@@ -133,8 +148,22 @@ impl Card {
         })
     }
 
-    /// The entry of an accessor in a chain, moved to the chain's head.
-    fn entry(&mut self, head: usize, thread: u16, node: u16) -> &mut Entry {
+    /// The entry of an accessor in a chain.
+    fn entry(&mut self, cpu: u16, head: usize, node: u16) -> &mut Entry {
+        let place = head % RECENT;
+        let recent = self.recent[usize::from(cpu)][place];
+        let entry = if recent.head == head {
+            recent.entry
+        } else {
+            let entry = self.find_entry(head, self.thread_of_cpu[usize::from(cpu)], node);
+            self.recent[usize::from(cpu)][place] = Recent { head, entry };
+            entry
+        };
+        &mut self.pool[entry as usize]
+    }
+
+    /// The same by a walk along the chain, which moves the entry to its head.
+    fn find_entry(&mut self, head: usize, thread: u16, node: u16) -> u32 {
         let mut at = self.heads[head];
         let mut before = END;
         while at != END {
@@ -145,7 +174,7 @@ impl Card {
                     self.pool[at as usize].next = self.heads[head];
                     self.heads[head] = at;
                 }
-                return &mut self.pool[at as usize];
+                return at;
             }
             before = at;
             at = entry.next;
@@ -159,12 +188,13 @@ impl Card {
             u32::try_from(self.pool.len() - 1).unwrap_or(END - 1)
         };
         self.heads[head] = at;
-        &mut self.pool[at as usize]
+        at
     }
 
     fn close(&mut self, page: usize) {
         let granules: Vec<GranuleCounts> = self.page_granules(page).collect();
         self.closed.extend(granules);
+        self.recent.fill(NOTHING_RECENT);
         let first = page * self.per_page();
         for head in first..first + self.per_page() {
             let mut at = std::mem::replace(&mut self.heads[head], END);
@@ -179,7 +209,6 @@ impl Card {
 impl Observer for Card {
     fn transaction(&mut self, transaction: &Transaction) {
         let &Transaction { cpu, node, event, page, address, code, moves_copy, .. } = transaction;
-        let thread = self.thread_of_cpu[usize::from(cpu)];
         let offset = address & ((1 << self.page_bits) - 1);
         let head = page as usize * self.per_page() + index(offset >> self.granule_bits);
         let kind = match event {
@@ -188,16 +217,20 @@ impl Observer for Card {
             Event::Upgrade => 2,
             Event::WriteBack => 3,
         };
-        let count = &mut self.entry(head, thread, node).counts[kind];
+        let count = &mut self.entry(cpu, head, node).counts[kind];
         *count = count.saturating_add(1);
         if moves_copy {
+            let thread = self.thread_of_cpu[usize::from(cpu)];
             let line = (u64::from(page) << self.page_bits | offset) / self.contests.line_bytes();
             self.contests.note(line, thread, offset, event != Event::Read, code);
         }
     }
 
     fn thread_runs(&mut self, cpu: u16, thread: u16) {
-        self.thread_of_cpu[usize::from(cpu)] = thread;
+        let before = std::mem::replace(&mut self.thread_of_cpu[usize::from(cpu)], thread);
+        if before != thread {
+            self.recent[usize::from(cpu)] = NOTHING_RECENT;
+        }
     }
 
     fn page_begins(&mut self, page: u32, address: u64, home: u16) {

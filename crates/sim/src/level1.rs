@@ -69,6 +69,7 @@ impl Level1 {
         1 + index((address & self.set_mask) * 2) / size_of::<Record>()
     }
 
+    /// Where the line of `address` stands: record and way.
     #[inline]
     fn find(&self, address: u64) -> Option<(usize, usize)> {
         let first = self.first_record(address);
@@ -79,14 +80,24 @@ impl Level1 {
     /// Looks an address up and makes its line the most recently used.
     #[inline]
     pub fn touch(&mut self, address: u64) -> Found {
+        let stamp = self.records[0].stamp();
+        let first = self.first_record(address);
+        let record = &mut self.records[first];
+        if let Some(way) = way_of(&record.readable, tag(address)) {
+            record.stamps[way] = stamp;
+            return if record.writable[way] == 0 { Found::Readable } else { Found::Writable };
+        }
+        if self.records_per_set > 1 { self.touch_hidden(address) } else { Found::Miss }
+    }
+
+    /// The same for the ways that hooks do not look at.
+    #[inline(never)]
+    fn touch_hidden(&mut self, address: u64) -> Found {
         let Some((at, way)) = self.find(address) else { return Found::Miss };
         let stamp = self.records[0].stamp();
         self.records[at].stamps[way] = stamp;
         let found = if self.records[at].writable[way] == 0 { Found::Readable } else { Found::Writable };
-        let first = self.first_record(address);
-        if at != first {
-            self.promote(first, (at, way));
-        }
+        self.promote(self.first_record(address), (at, way));
         found
     }
 
@@ -103,20 +114,22 @@ impl Level1 {
     /// Brings a line in that is absent, in place of the least recently used one.
     #[inline]
     pub fn fill(&mut self, address: u64, is_writable: bool) {
-        let first = self.first_record(address);
-        let mut place = first;
-        let mut way = oldest(&self.records[first].stamps);
-        for at in first + 1..first + self.records_per_set {
-            let other = oldest(&self.records[at].stamps);
-            if self.records[at].stamps[other] < self.records[place].stamps[way] {
-                (place, way) = (at, other);
-            }
-        }
         let stamp = self.records[0].stamp();
+        let mut place = self.first_record(address);
+        if self.records_per_set > 1 {
+            place = self.oldest_record(place);
+        }
         let record = &mut self.records[place];
+        let way = oldest(&record.stamps);
         record.readable[way] = tag(address);
         record.writable[way] = if is_writable { tag(address) } else { 0 };
         record.stamps[way] = stamp;
+    }
+
+    /// Of the records of a set, the one with the least recently used way.
+    fn oldest_record(&self, first: usize) -> usize {
+        let age = |at: &usize| self.records[*at].stamps[oldest(&self.records[*at].stamps)];
+        (first..first + self.records_per_set).min_by_key(age).unwrap_or(first)
     }
 
     /// Lets the line of `address` be written, if it is held.
@@ -182,15 +195,16 @@ impl Level1 {
 /// The way with this tag.
 #[inline]
 fn way_of(tags: &[u32; WAYS], tag: u32) -> Option<usize> {
-    tags.iter().position(|&other| other == tag)
+    let found = (0..WAYS).fold(0, |found, way| found | u32::from(tags[way] == tag) << way);
+    (found != 0).then(|| found.trailing_zeros() as usize)
 }
 
 /// The way with the smallest stamp, the first of equals.
 #[inline]
 fn oldest(stamps: &[u32; WAYS]) -> usize {
-    let low = usize::from(stamps[1] < stamps[0]);
-    let high = 2 + usize::from(stamps[3] < stamps[2]);
-    if stamps[high] < stamps[low] { high } else { low }
+    // Stamp and way as one number: a chain of minima, without a branch to mispredict.
+    let aged = |way: usize| u64::from(stamps[way]) << 2 | way as u64;
+    index(aged(0).min(aged(1)).min(aged(2).min(aged(3))) & 3)
 }
 
 #[cfg(test)]

@@ -5,6 +5,9 @@
 //! The front end passes a hash of the thread's registers and near stack; if the same code address is reached in the same
 //! state, the turn between is a proven spin-wait: the thread is parked until a line that it read is taken away, and
 //! its polls are accounted arithmetically. A loop that counts its turns never repeats a state and is left alone.
+//!
+//! A thread that wakes since its line was taken is looked at again at once, for as long as it stays in that loop: what it
+//! waits for may not have come yet, as when others arrive at a barrier.
 
 use crate::record::{Increment, Record};
 
@@ -38,6 +41,10 @@ pub struct Probe {
     decoy: Box<[Record]>,
     steps: Vec<Step>,
     is_active: bool,
+    /// Whether it looks at a thread that wakes from a proven spin-wait, and only while that goes on.
+    is_following: bool,
+    /// Code addresses of the last proven turn.
+    turn_codes: Vec<u64>,
     patience: u32,
     turns_to_pass: u32,
 }
@@ -50,6 +57,8 @@ impl Default for Probe {
             decoy: vec![header, Record::default()].into_boxed_slice(),
             steps: Vec::with_capacity(PROBE_LENGTH),
             is_active: false,
+            is_following: false,
+            turn_codes: Vec::new(),
             patience: 0,
             turns_to_pass: 0,
         }
@@ -77,16 +86,34 @@ impl Probe {
         self.steps.clear();
     }
 
+    /// A thread wakes from a proven spin-wait: looks whether it goes on.
+    pub fn follow(&mut self) {
+        self.is_active = true;
+        self.is_following = true;
+        self.steps.clear();
+    }
+
+    /// What was proven so far no longer holds: a line was fetched anew. Looks on if the thread is being followed.
+    pub fn start_over(&mut self) -> bool {
+        self.steps.clear();
+        self.is_following
+    }
+
     /// Stops looking; returns the instructions that hooks counted in the decoy.
     pub fn stop(&mut self) -> u32 {
         self.is_active = false;
+        self.is_following = false;
         let instructions = self.decoy[0].stamp();
         self.decoy[0].set_stamp(0);
         instructions
     }
 
-    /// The last look was fruitless: lets more turns pass before the next.
+    /// The last look was fruitless: lets more turns pass before the next. To have followed a thread out of its loop is no
+    /// failure.
     pub fn discourage(&mut self) {
+        if self.is_following {
+            return;
+        }
         self.patience = (self.patience * 2 + 1).min(PATIENCE_MAX);
         self.turns_to_pass = self.patience;
     }
@@ -99,6 +126,9 @@ impl Probe {
         state: u64,
         increment: Increment,
     ) -> Result<Option<Spin>, ()> {
+        if self.is_following && !self.turn_codes.contains(&code) {
+            return Err(());
+        }
         let seen = self.steps.iter().rposition(|step| (step.code, step.state) == (code, state));
         if let Some(first) = seen {
             let turn = &self.steps[first..];
@@ -106,6 +136,8 @@ impl Probe {
             addresses.sort_unstable();
             addresses.dedup();
             self.patience = 0;
+            self.turn_codes.clear();
+            self.turn_codes.extend(turn.iter().map(|step| step.code));
             let instructions = turn.iter().map(|step| u64::from(step.increment.instructions())).sum();
             let reads = turn.iter().map(|step| step.increment.reads()).sum();
             return Ok(Some(Spin { addresses, instructions, reads }));
@@ -143,6 +175,21 @@ mod tests {
             turns += 1;
         }
         assert_eq!(turns, PROBE_LENGTH as u64);
+    }
+
+    #[test]
+    fn a_followed_thread_is_looked_at_until_it_leaves_its_loop() {
+        let mut probe = Probe::default();
+        let read = Increment::read(3);
+        probe.suspect();
+        assert_eq!(probe.note(8, 100, 1, read), Ok(None));
+        assert!(matches!(probe.note(8, 100, 1, read), Ok(Some(_))));
+        probe.stop();
+        probe.follow();
+        assert_eq!(probe.note(8, 100, 2, read), Ok(None));
+        assert!(probe.start_over());
+        assert_eq!(probe.note(8, 100, 2, read), Ok(None));
+        assert_eq!(probe.note(64, 200, 3, read), Err(()));
     }
 
     #[test]

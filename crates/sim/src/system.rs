@@ -315,6 +315,7 @@ impl<O: Observer> System<O> {
                 self.stop_probe();
                 self.park(spin);
             }
+            Ok(_) if !increment.is_write() && self.probes[cpu].start_over() => {}
             _ => {
                 self.probes[cpu].discourage();
                 self.stop_probe();
@@ -405,10 +406,7 @@ impl<O: Observer> System<O> {
         if let Some(Spinning { spin, since }) = self.spinning[home].take() {
             self.engine.stop_watching(home);
             self.engine.poll_until(home, time.max(since), spin.instructions, spin.reads);
-            if timed_out {
-                // Nothing changed: its next turn of the loop is likely to prove that it still spins.
-                self.probes[home].suspect();
-            }
+            self.probes[home].follow();
         }
         if self.threads.runnable_on(cpu) == 1 {
             self.engine.idle_until(cpu, time);

@@ -15,12 +15,27 @@ const FRACTION_BITS: u32 = 8;
 /// that are remembered waits for the forgotten ones.
 const REMEMBERED: usize = 1024;
 
-#[derive(Clone, Copy)]
+/// Small, since many are moved: two words of the host.
+#[derive(Clone, Copy, Default)]
 struct Request {
     arrival: u64,
-    /// When the server is done with it and with all before it.
-    end: u64,
-    length: u64,
+    /// How long after its arrival the server is done with it and with all before it.
+    stay: u32,
+    length: u32,
+}
+
+impl Request {
+    #[inline]
+    fn new(arrival: u64, end: u64, length: u64) -> Self {
+        // Both fit unless a wait is longer than 2^32 cycles; then the rest of it is lost.
+        let clamped = |cycles: u64| u32::try_from(cycles).unwrap_or(u32::MAX);
+        Self { arrival, stay: clamped(end - arrival), length: clamped(length) }
+    }
+
+    #[inline]
+    fn end(self) -> u64 {
+        self.arrival + u64::from(self.stay)
+    }
 }
 
 /// A server's queue over time.
@@ -65,7 +80,7 @@ impl Timeline {
         let length = occupancy.next();
         self.busy_cycles += length;
         let (last_arrival, free) =
-            self.requests.last().map_or((0, self.forgotten_end), |last| (last.arrival, last.end));
+            self.requests.last().map_or((0, self.forgotten_end), |last| (last.arrival, last.end()));
         if time < last_arrival {
             return self.reserve_before_others(time, length);
         }
@@ -73,27 +88,35 @@ impl Timeline {
         if self.requests.len() == REMEMBERED {
             self.forget();
         }
-        self.requests.push(Request { arrival: time, end: begin + length, length });
+        self.requests.push(Request::new(time, begin + length, length));
         begin - time
     }
 
     /// The same for a request that came before others that asked first.
     #[inline(never)]
     fn reserve_before_others(&mut self, time: u64, length: u64) -> u64 {
-        let mut place = self.requests.len() - 1;
-        while place > 0 && self.requests[place - 1].arrival > time {
-            place -= 1;
-        }
-        let free = place.checked_sub(1).map_or(self.forgotten_end, |before| self.requests[before].end);
-        let begin = free.max(time);
-        let mut end = begin + length;
-        self.requests.insert(place, Request { arrival: time, end, length });
-        for request in &mut self.requests[place + 1..] {
-            let pushed = end + request.length;
-            if pushed <= request.end {
+        let mut place = self.requests.len();
+        self.requests.push(Request::default());
+        let requests = &mut self.requests[..];
+        let mut free = self.forgotten_end;
+        while place > 0 {
+            let before = requests[place - 1];
+            if before.arrival <= time {
+                free = before.end();
                 break;
             }
-            request.end = pushed;
+            requests[place] = before;
+            place -= 1;
+        }
+        let begin = free.max(time);
+        let mut end = begin + length;
+        requests[place] = Request::new(time, end, length);
+        for request in &mut requests[place + 1..] {
+            let pushed = end + u64::from(request.length);
+            if pushed <= request.end() {
+                break;
+            }
+            *request = Request::new(request.arrival, pushed, request.length.into());
             end = pushed;
         }
         if self.requests.len() > REMEMBERED {
@@ -103,7 +126,7 @@ impl Timeline {
     }
 
     fn forget(&mut self) {
-        self.forgotten_end = self.requests[REMEMBERED / 2 - 1].end;
+        self.forgotten_end = self.requests[REMEMBERED / 2 - 1].end();
         self.requests.drain(..REMEMBERED / 2);
     }
 
