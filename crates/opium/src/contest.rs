@@ -45,22 +45,29 @@ pub struct Contest {
     pub by: Vec<Contestant>,
 }
 
+/// Which line holds a place, and how firmly. Apart from the rest, since most looks at the table need no more.
+#[derive(Clone, Copy, Default)]
+struct Hold {
+    /// The line's number, cut to 32 bits: 2^32 lines are more than a simulated program has.
+    line: u32,
+    weight: u32,
+}
+
 #[derive(Clone, Default)]
 struct Place {
-    line: u64,
     transfers: u64,
-    weight: u32,
     by: Vec<Contestant>,
 }
 
 pub(crate) struct ContestTable {
     line_bytes: u64,
+    holds: Vec<Hold>,
     places: Vec<Place>,
 }
 
 impl ContestTable {
     pub(crate) fn new(line_bytes: u64) -> Self {
-        Self { line_bytes, places: vec![Place::default(); PLACES] }
+        Self { line_bytes, holds: vec![Hold::default(); PLACES], places: vec![Place::default(); PLACES] }
     }
 
     pub(crate) fn line_bytes(&self) -> u64 {
@@ -69,16 +76,21 @@ impl ContestTable {
 
     pub(crate) fn note(&mut self, line: u64, thread: u16, offset: u64, is_write: bool, code: u64) {
         let line_bytes = self.line_bytes;
-        let place = &mut self.places[index(mix(line) % PLACES as u64)];
-        if place.weight > 0 && place.line != line {
-            place.weight -= 1;
+        let at = index(mix(line) % PLACES as u64);
+        #[allow(clippy::cast_possible_truncation)]
+        let line = line as u32;
+        let hold = &mut self.holds[at];
+        if hold.weight > 0 && hold.line != line {
+            hold.weight -= 1;
             return;
         }
-        if place.weight == 0 {
-            *place = Place { line, by: std::mem::take(&mut place.by), ..Place::default() };
+        let place = &mut self.places[at];
+        if hold.weight == 0 {
+            hold.line = line;
+            place.transfers = 0;
             place.by.clear();
         }
-        place.weight = place.weight.saturating_add(1);
+        hold.weight = hold.weight.saturating_add(1);
         place.transfers += 1;
         let Some(contestant) = contestant(&mut place.by, thread) else { return };
         let mask = mask(offset % line_bytes, line_bytes);
@@ -96,12 +108,13 @@ impl ContestTable {
         let mut all: Vec<Contest> = self
             .places
             .iter()
-            .filter(|place| place.by.len() > 1)
-            .map(|place| {
+            .zip(&self.holds)
+            .filter(|(place, _)| place.by.len() > 1)
+            .map(|(place, hold)| {
                 let mut by = place.by.clone();
                 by.sort_unstable_by_key(|contestant| contestant.thread);
                 Contest {
-                    address: address(place.line),
+                    address: address(hold.line.into()),
                     bytes: self.line_bytes,
                     transfers: place.transfers,
                     by,

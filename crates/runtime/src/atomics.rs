@@ -4,8 +4,8 @@
 //! operations are atomic. Memory orders are ignored for the same reason: the simulated machine is sequentially consistent. Each
 //! operation makes its accesses first; a switch can happen in them, never between them and the operation.
 //!
-//! Entries leave a frame (`access`), by which the simulator proves spin-waits of loads and of compare-exchanges that fail; an
-//! exchange that keeps finding what it stores is a poll (`spin`).
+//! Entries leave a frame (`access`), by which the simulator proves spin-waits of loads and of compare-exchanges that fail;
+//! equal loads in a row, and an exchange that keeps finding what it stores, are polls (`spin`).
 
 use crate::access::{EntryFrame, READ, WRITE, framed, touch, touch_from, touch_update};
 use crate::spin;
@@ -21,9 +21,14 @@ macro_rules! words {
 words!(u8, u16, u32, u64, u128);
 
 unsafe fn load<T: Word>(address: *const T, frame: *const EntryFrame) -> T {
-    touch_from(address as usize, READ + 1, frame);
-    // SAFETY: the program passes the address of an atomic object.
-    unsafe { address.read_volatile() }
+    loop {
+        touch_from(address as usize, READ + 1, frame);
+        // SAFETY: the program passes the address of an atomic object.
+        let value = unsafe { address.read_volatile() };
+        if !spin::was_parked_after(address as usize, value.low()) {
+            return value;
+        }
+    }
 }
 
 unsafe fn store<T: Word>(address: *mut T, value: T) {

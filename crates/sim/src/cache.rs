@@ -86,6 +86,12 @@ impl LineCache {
         Some(LineState::from_bits(word))
     }
 
+    /// Changes the state of the line of a set that was used last.
+    #[inline]
+    pub fn set_newest(&mut self, set: usize, line: u32, state: LineState) {
+        self.words[set * self.ways] = word(line, state);
+    }
+
     /// Changes the state of a line that is present; absence is ignored, since clean lines leave silently.
     pub fn set_state(&mut self, set: usize, line: u32, state: LineState) {
         if let Some(at) = self.find(set, line) {

@@ -3,14 +3,15 @@
 //! First level, TLB, second level, then a transaction on the node's bus (`transaction`). The engine knows processors,
 //! not threads; who runs where and when is the scheduler's.
 
-use crate::cache::{LINES, LineCache, LineState};
+use crate::cache::{LINES, LineCache};
 use crate::clock::Clock;
 use crate::counters::{CpuCounters, NodeCounts};
+use crate::cpu::{COUNT_LIMIT, Cpu, Need};
 use crate::directory::Directory;
-use crate::level1::{Found, Level1};
+use crate::level1::Level1;
 use crate::network::{Interconnect, LinkCounts};
 use crate::observer::Observer;
-use crate::pages::{PageTable, Placement, Translation};
+use crate::pages::{PageTable, Placement};
 use crate::protocol::Event;
 use crate::random::Random;
 use crate::record::{Increment, Record};
@@ -20,27 +21,8 @@ use crate::tlb::Tlb;
 use olifant_machine::{Machine, NodeId, Routes};
 use olifant_placement::MemoryPolicy;
 
-/// Instructions between two looks of the simulator at a processor's counters, at most: the hooks' access counts are
-/// 16 bits wide.
-const COUNT_LIMIT: u64 = 60_000;
 /// Stamps are moved down before they reach this.
 const STAMP_LIMIT: u32 = 1 << 31;
-
-/// One processor.
-pub(crate) struct Cpu {
-    pub(crate) node: u16,
-    pub(crate) level1: Level1,
-    pub(crate) level2: LineCache,
-    tlb: Tlb,
-    pub(crate) clock: Clock,
-    pub(crate) counters: CpuCounters,
-    /// Cycle at which its turn ends.
-    deadline: u64,
-    /// Stamp at which the hooks' counters must be emptied.
-    count_limit: u32,
-    /// Lines of which the loss of any wakes the thread that polls them.
-    pub(crate) watched: Vec<u32>,
-}
 
 /// One node's bus, with the memory behind it.
 pub(crate) struct Bus {
@@ -66,18 +48,6 @@ pub struct Engine<O> {
     /// Room for `transact`, kept so that it does not allocate.
     pub(crate) scratch_holders: Vec<u16>,
     pub(crate) scratch_nodes: Vec<u16>,
-}
-
-impl Cpu {
-    /// After a stall: the hooks may run no further than to the end of the turn.
-    #[inline]
-    fn renew_limit(&mut self) {
-        let stamp = self.level1.header_ref().stamp();
-        let room = self.clock.instructions_until(stamp, self.deadline).min(COUNT_LIMIT);
-        #[allow(clippy::cast_possible_truncation)]
-        let limit = (stamp + room as u32).min(self.count_limit);
-        self.level1.header().set_limit(limit);
-    }
 }
 
 /// An access as the engine sees it.
@@ -209,70 +179,44 @@ impl<O: Observer> Engine<O> {
         }
     }
 
-    /// An access, counted already. What the processor's own TLB and caches can do is done here, in one go; the page walk
-    /// and the transaction are calls.
+    /// An access, counted already: the processor serves it by itself, or after it got what it lacks.
+    #[inline]
     fn touch(&mut self, access: Access) {
         let Access { cpu, address, is_write, .. } = access;
-        let processor = &mut self.cpus[cpu];
-        let found = processor.level1.touch(address);
-        if found == Found::Writable || found == Found::Readable && !is_write {
-            return;
+        let need = self.cpus[cpu].serve(&self.shape, self.costs.level2_hit, address, is_write);
+        if need != Need::Nothing {
+            self.provide(access, need);
         }
-        let translation = match processor.tlb.find(address >> self.shape.page_bits) {
-            Some(translation) => translation,
-            None => self.walk(access),
-        };
-        let line = self.shape.line(address, translation);
-        let set = self.shape.level2_set(translation.colour(), line);
-        let processor = &mut self.cpus[cpu];
-        if found == Found::Readable {
-            if processor.level2.state(set, line) == Some(LineState::Shared) {
-                self.transact(Event::Upgrade, access, translation, line);
-            }
-            let processor = &mut self.cpus[cpu];
-            processor.level2.set_state(set, line, LineState::Modified);
-            processor.level1.allow_writes(address);
-            processor.renew_limit();
-            return;
-        }
-        processor.counters.level1_misses += 1;
-        let held = processor.level2.touch(set, line);
-        let is_writable = match held {
-            Some(state) if !is_write => {
-                processor.clock.stall(processor.level1.header_ref().stamp(), self.costs.level2_hit);
-                state == LineState::Modified
-            }
-            Some(state) => {
-                if state == LineState::Shared {
-                    self.transact(Event::Upgrade, access, translation, line);
-                }
-                if state != LineState::Modified {
-                    self.cpus[cpu].level2.set_state(set, line, LineState::Modified);
-                }
-                true
-            }
-            None => self.fetch(access, translation, line, set),
-        };
-        let processor = &mut self.cpus[cpu];
-        processor.level1.fill(address, is_writable);
-        processor.renew_limit();
     }
 
-    /// Brings a line into the second level, with the permission that the access needs; returns whether the first level
-    /// may write it.
+    /// Gets the processor what it lacks for an access.
     #[inline(never)]
-    fn fetch(&mut self, access: Access, translation: Translation, line: u32, set: usize) -> bool {
-        let event = if access.is_write { Event::Write } else { Event::Read };
-        let state = self.transact(event, access, translation, line);
-        if let Some(victim) = self.cpus[access.cpu].level2.insert(set, line, state) {
-            self.evict(access.cpu, victim);
+    fn provide(&mut self, access: Access, mut need: Need) {
+        let Access { cpu, address, is_write, .. } = access;
+        if need == Need::Translation {
+            self.walk(access);
+            need = self.cpus[cpu].serve(&self.shape, self.costs.level2_hit, address, is_write);
         }
-        state == LineState::Modified
+        match need {
+            Need::Nothing | Need::Translation => {}
+            Need::Permission(place) => {
+                self.transact(Event::Upgrade, access, place.translation, place.line);
+                self.cpus[cpu].permit(place, address);
+            }
+            Need::Line(place) => {
+                let event = if is_write { Event::Write } else { Event::Read };
+                let state = self.transact(event, access, place.translation, place.line);
+                if let Some(victim) = self.cpus[cpu].level2.insert(place.set, place.line, state) {
+                    self.evict(cpu, victim);
+                }
+                self.cpus[cpu].receive(address, state);
+            }
+        }
     }
 
     /// The TLB lacks the page: takes its translation from the page table, placing the page at its first touch.
     #[inline(never)]
-    fn walk(&mut self, access: Access) -> Translation {
+    fn walk(&mut self, access: Access) {
         let page = access.address >> self.shape.page_bits;
         let cpu = &mut self.cpus[access.cpu];
         cpu.counters.tlb_misses += 1;
@@ -287,7 +231,6 @@ impl<O: Observer> Engine<O> {
             self.observer.page_begins(translation.slot(), page << self.shape.page_bits, translation.home());
         }
         self.cpus[access.cpu].tlb.insert(page, translation);
-        translation
     }
 
     /// Says how the pages of a range are placed when they are touched.

@@ -74,7 +74,8 @@ impl Level1 {
     fn find(&self, address: u64) -> Option<(usize, usize)> {
         let first = self.first_record(address);
         let tag = tag(address);
-        (first..first + self.records_per_set).find_map(|at| Some((at, way_of(&self.records[at].readable, tag)?)))
+        (first..first + self.records_per_set)
+            .find_map(|at| Some((at, way_of(&self.records[at].readable, tag)?)))
     }
 
     /// Looks an address up and makes its line the most recently used.

@@ -14,6 +14,7 @@
 mod cache;
 mod clock;
 mod counters;
+mod cpu;
 mod directory;
 mod engine;
 mod index;
@@ -44,5 +45,5 @@ pub use pages::{PageInfo, PageTable, Placement, Translation};
 pub use random::{Random, mix};
 pub use record::{Increment, RECORD_BYTES, Record};
 pub use setup::SimError;
-pub use system::{Next, Options, System, ThreadId};
+pub use system::{Next, Options, SpinEvidence, System, ThreadId};
 pub use threads::{Status, Thread};

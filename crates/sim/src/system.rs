@@ -73,6 +73,16 @@ const SPIN_PATIENCE: (u64, u64) = (10_000, 1_000_000);
 struct Spinning {
     spin: Spin,
     since: u64,
+    evidence: SpinEvidence,
+}
+
+/// Why a thread is taken to spin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpinEvidence {
+    /// Its next turn of the loop cannot differ from the last one.
+    Proven,
+    /// It made the same poll again and again, but may count its turns, and give up after some.
+    Likely,
 }
 
 /// The simulated system.
@@ -197,15 +207,19 @@ impl<O: Observer> System<O> {
     /// thread's registers and near stack; else it is not looked at.
     pub fn access(&mut self, address: u64, increment: Increment, code: u64, state: u64) {
         let cpu = self.current;
-        let misses = self.engine.cpus[cpu].counters.level1_misses;
-        self.engine.access(cpu, address, increment, code);
-        self.wake_watchers();
         if self.probes[cpu].is_active() {
+            let misses = self.engine.cpus[cpu].counters.level1_misses;
+            self.engine.access(cpu, address, increment, code);
+            self.wake_watchers();
             let is_quiet = !increment.is_write() && misses == self.engine.cpus[cpu].counters.level1_misses;
             self.probe(address, increment, code, state, is_quiet);
-        } else if self.engine.is_due(cpu) {
-            self.must_switch = true;
+            return;
         }
+        self.engine.access(cpu, address, increment, code);
+        if !self.engine.woken.is_empty() {
+            self.wake_watchers();
+        }
+        self.must_switch |= self.engine.is_due(cpu);
     }
 
     /// Whether accesses are looked at one by one, to prove a spin-wait.
@@ -313,7 +327,7 @@ impl<O: Observer> System<O> {
             Ok(None) if is_quiet => {}
             Ok(Some(spin)) if is_quiet => {
                 self.stop_probe();
-                self.park(spin);
+                self.park(spin, SpinEvidence::Proven);
             }
             Ok(_) if !increment.is_write() && self.probes[cpu].start_over() => {}
             _ => {
@@ -333,24 +347,31 @@ impl<O: Observer> System<O> {
         }
     }
 
-    /// The current thread polls `address` in a turn of so many instructions and one read: it waits until the line is
-    /// taken away. For operations that the front end sees one by one, such as atomics.
-    pub fn spin(&mut self, address: u64, instructions: u64) {
+    /// The current thread polls `address` in a turn of so many instructions and reads: it waits until the line is
+    /// taken away, or a quantum if it only is likely to go on. For operations that the front end sees one by one, such as
+    /// atomics.
+    pub fn spin(&mut self, address: u64, instructions: u64, reads: u64, evidence: SpinEvidence) {
         self.stop_probe();
-        self.park(Spin { addresses: vec![address], instructions, reads: 1 });
+        self.park(Spin { addresses: vec![address], instructions, reads }, evidence);
     }
 
-    fn park(&mut self, spin: Spin) {
+    fn park(&mut self, spin: Spin, evidence: SpinEvidence) {
         let cpu = self.current;
         self.must_switch = true;
         if self.threads.runnable_on(cpu) > 1 || !self.engine.watch(cpu, &spin.addresses) {
             return;
         }
         let now = self.engine.now(cpu);
-        let patience = self.spin_patience[cpu];
-        self.spin_patience[cpu] = (patience * 2).min(SPIN_PATIENCE.1);
+        let patience = match evidence {
+            SpinEvidence::Likely => self.options.quantum_cycles,
+            SpinEvidence::Proven => {
+                let patience = self.spin_patience[cpu];
+                self.spin_patience[cpu] = (patience * 2).min(SPIN_PATIENCE.1);
+                patience
+            }
+        };
         self.threads.suspend(cpu, Status::Spinning, Some(now + patience), now);
-        self.spinning[cpu] = Some(Spinning { spin, since: now });
+        self.spinning[cpu] = Some(Spinning { spin, since: now, evidence });
     }
 
     fn wake_watchers(&mut self) {
@@ -403,10 +424,14 @@ impl<O: Observer> System<O> {
         if !self.threads.resume(id, cpu, timed_out) {
             return;
         }
-        if let Some(Spinning { spin, since }) = self.spinning[home].take() {
+        if let Some(Spinning { spin, since, evidence }) = self.spinning[home].take() {
             self.engine.stop_watching(home);
             self.engine.poll_until(home, time.max(since), spin.instructions, spin.reads);
-            self.probes[home].follow();
+            match evidence {
+                SpinEvidence::Proven => self.probes[home].follow(),
+                SpinEvidence::Likely if timed_out => self.probes[home].suspect(),
+                SpinEvidence::Likely => {}
+            }
         }
         if self.threads.runnable_on(cpu) == 1 {
             self.engine.idle_until(cpu, time);

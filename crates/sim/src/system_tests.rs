@@ -79,7 +79,12 @@ fn a_thread_that_misses_gives_way_where_its_clock_passes_the_quantum() {
         let cpu = system.current_cpu();
         while !system.must_switch() {
             next[cpu] += 1;
-            system.access(0x1000_0000 + (cpu as u64) * 0x100_0000 + next[cpu] * 32, Increment::read(20), 0, 0);
+            system.access(
+                0x1000_0000 + (cpu as u64) * 0x100_0000 + next[cpu] * 32,
+                Increment::read(20),
+                0,
+                0,
+            );
             let now = system.engine_mut().now(cpu);
             let others = (0..4).filter(|&other| other != cpu);
             let behind = others.map(|other| system.engine_mut().now(other)).min().unwrap();

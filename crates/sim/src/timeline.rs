@@ -170,7 +170,11 @@ mod tests {
             for step in 0..20_000 {
                 now += random.below(load);
                 let length = 1 + random.below(38);
-                assert_eq!(wait(&mut line, now, length), free.saturating_sub(now), "seed {seed}, step {step}");
+                assert_eq!(
+                    wait(&mut line, now, length),
+                    free.saturating_sub(now),
+                    "seed {seed}, step {step}"
+                );
                 free = free.max(now) + length;
             }
         }

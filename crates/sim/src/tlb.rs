@@ -7,10 +7,17 @@
 use crate::index::index;
 use crate::pages::Translation;
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Entry {
     virtual_page: u64,
     translation: Translation,
+}
+
+impl Default for Entry {
+    /// No page of any address.
+    fn default() -> Self {
+        Self { virtual_page: u64::MAX, translation: Translation::default() }
+    }
 }
 
 /// A TLB.
@@ -36,8 +43,7 @@ impl Tlb {
     #[inline]
     pub fn find(&mut self, virtual_page: u64) -> Option<Translation> {
         let set = self.set(virtual_page);
-        let holds = |entry: &Entry| entry.virtual_page == virtual_page && entry.translation.is_present();
-        let way = set.iter().position(holds)?;
+        let way = set.iter().position(|entry| entry.virtual_page == virtual_page)?;
         let entry = set[way];
         for at in (0..way).rev() {
             set[at + 1] = set[at];
