@@ -121,7 +121,7 @@ impl Card {
     }
 
     fn line_address(&self, line: u64) -> u64 {
-        let line_bits = self.contests.line_bytes().trailing_zeros();
+        let line_bits = self.contests.line_bits();
         let lines_bits = self.page_bits - line_bits;
         let page = self.pages.get(index(line >> lines_bits)).copied().unwrap_or_default();
         page.address | (line & ((1 << lines_bits) - 1)) << line_bits
@@ -221,7 +221,7 @@ impl Observer for Card {
         *count = count.saturating_add(1);
         if moves_copy {
             let thread = self.thread_of_cpu[usize::from(cpu)];
-            let line = (u64::from(page) << self.page_bits | offset) / self.contests.line_bytes();
+            let line = (u64::from(page) << self.page_bits | offset) >> self.contests.line_bits();
             self.contests.note(line, thread, offset, event != Event::Read, code);
         }
     }

@@ -53,29 +53,66 @@ struct Hold {
     weight: u32,
 }
 
-#[derive(Clone, Default)]
+/// What is known of the line that holds a place. In one piece, so that a note touches few lines of the host.
+#[derive(Clone)]
 struct Place {
     transfers: u64,
-    by: Vec<Contestant>,
+    /// Whose the contestants are; [`NOBODY`] past the last.
+    threads: [u16; CONTESTANTS],
+    contestants: [Contestant; CONTESTANTS],
+}
+
+/// No thread.
+const NOBODY: u16 = u16::MAX;
+
+const fn newcomer(thread: u16) -> Contestant {
+    Contestant { thread, reads: 0, writes: 0, read_mask: 0, write_mask: 0, code: 0 }
+}
+
+const NEW_PLACE: Place =
+    Place { transfers: 0, threads: [NOBODY; CONTESTANTS], contestants: [newcomer(NOBODY); CONTESTANTS] };
+
+impl Place {
+    /// The entry of a thread; a new one takes the place of the least active if there is no room.
+    fn contestant(&mut self, thread: u16) -> &mut Contestant {
+        let at = self.threads.iter().position(|&other| other == thread).unwrap_or_else(|| {
+            let activity = |at: &usize| self.contestants[*at].reads + self.contestants[*at].writes;
+            let free = self.threads.iter().position(|&other| other == NOBODY);
+            let at = free.or_else(|| (0..CONTESTANTS).min_by_key(activity)).unwrap_or(0);
+            self.threads[at] = thread;
+            self.contestants[at] = newcomer(thread);
+            at
+        });
+        &mut self.contestants[at]
+    }
+
+    /// Those that are somebody.
+    fn by(&self) -> impl Iterator<Item = Contestant> + '_ {
+        self.contestants.iter().copied().filter(|contestant| contestant.thread != NOBODY)
+    }
 }
 
 pub(crate) struct ContestTable {
-    line_bytes: u64,
+    line_bits: u32,
     holds: Vec<Hold>,
     places: Vec<Place>,
 }
 
 impl ContestTable {
     pub(crate) fn new(line_bytes: u64) -> Self {
-        Self { line_bytes, holds: vec![Hold::default(); PLACES], places: vec![Place::default(); PLACES] }
+        Self {
+            line_bits: line_bytes.trailing_zeros(),
+            holds: vec![Hold::default(); PLACES],
+            places: vec![NEW_PLACE; PLACES],
+        }
     }
 
-    pub(crate) fn line_bytes(&self) -> u64 {
-        self.line_bytes
+    /// log2 of the line size.
+    pub(crate) fn line_bits(&self) -> u32 {
+        self.line_bits
     }
 
     pub(crate) fn note(&mut self, line: u64, thread: u16, offset: u64, is_write: bool, code: u64) {
-        let line_bytes = self.line_bytes;
         let at = index(mix(line) % PLACES as u64);
         #[allow(clippy::cast_possible_truncation)]
         let line = line as u32;
@@ -87,13 +124,12 @@ impl ContestTable {
         let place = &mut self.places[at];
         if hold.weight == 0 {
             hold.line = line;
-            place.transfers = 0;
-            place.by.clear();
+            *place = NEW_PLACE;
         }
         hold.weight = hold.weight.saturating_add(1);
         place.transfers += 1;
-        let Some(contestant) = contestant(&mut place.by, thread) else { return };
-        let mask = mask(offset % line_bytes, line_bytes);
+        let mask = mask(offset, self.line_bits);
+        let contestant = place.contestant(thread);
         contestant.code = code;
         if is_write {
             contestant.writes += 1;
@@ -109,13 +145,13 @@ impl ContestTable {
             .places
             .iter()
             .zip(&self.holds)
-            .filter(|(place, _)| place.by.len() > 1)
+            .filter(|(place, _)| place.by().count() > 1)
             .map(|(place, hold)| {
-                let mut by = place.by.clone();
+                let mut by: Vec<Contestant> = place.by().collect();
                 by.sort_unstable_by_key(|contestant| contestant.thread);
                 Contest {
                     address: address(hold.line.into()),
-                    bytes: self.line_bytes,
+                    bytes: 1 << self.line_bits,
                     transfers: place.transfers,
                     by,
                 }
@@ -126,24 +162,12 @@ impl ContestTable {
     }
 }
 
-/// The entry of a thread; a new one takes the place of the least active if there is no room.
-fn contestant(by: &mut Vec<Contestant>, thread: u16) -> Option<&mut Contestant> {
-    let at = by.iter().position(|contestant| contestant.thread == thread).or_else(|| {
-        let new = Contestant { thread, reads: 0, writes: 0, read_mask: 0, write_mask: 0, code: 0 };
-        if by.len() < CONTESTANTS {
-            by.push(new);
-            return Some(by.len() - 1);
-        }
-        let least = (0..by.len()).min_by_key(|&at| by[at].reads + by[at].writes)?;
-        by[least] = new;
-        Some(least)
-    })?;
-    by.get_mut(at)
-}
-
-fn mask(offset: u64, line_bytes: u64) -> u64 {
-    let part = (line_bytes / MASK_PARTS).max(1);
-    let (first, last) = (offset / part, ((offset + ACCESS_BYTES - 1).min(line_bytes - 1)) / part);
+/// The parts of a line that an access at `offset` covers.
+fn mask(offset: u64, line_bits: u32) -> u64 {
+    let part_bits = line_bits.saturating_sub(MASK_PARTS.trailing_zeros());
+    let last_byte = (1 << line_bits) - 1;
+    let first = offset & last_byte;
+    let (first, last) = (first >> part_bits, (first + ACCESS_BYTES - 1).min(last_byte) >> part_bits);
     (first..=last).fold(0, |mask, bit| mask | 1 << bit)
 }
 

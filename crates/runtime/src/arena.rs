@@ -13,6 +13,8 @@ const SMALLEST_SHIFT: usize = 4;
 const LARGE: usize = 256 << 10;
 const CLASSES: usize = LARGE.trailing_zeros() as usize - SMALLEST_SHIFT;
 const ARENA: usize = 4 << 20;
+/// Mappings from this size on may lie in huge pages.
+const HUGE: usize = 2 << 20;
 
 /// The allocator's state: the current arena and one free list per power of two.
 pub struct Arenas(UnsafeCell<State>);
@@ -38,14 +40,22 @@ fn block_bytes(layout: Layout) -> usize {
     layout.size().max(layout.align()).max(1 << SMALLEST_SHIFT).next_power_of_two()
 }
 
+/// New memory from the kernel, or a negative errno.
+fn map(bytes: usize) -> isize {
+    let address = sys::map_memory(0, bytes, libc::PROT_READ | libc::PROT_WRITE);
+    if address > 0 && bytes >= HUGE {
+        sys::prefer_huge_pages(address as usize, bytes);
+    }
+    address
+}
+
 // SAFETY: blocks are disjoint: each is cut once from a fresh mapping and handed out again only after it was freed.
 unsafe impl GlobalAlloc for Arenas {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let bytes = block_bytes(layout);
         if bytes >= LARGE {
             // Mappings are page aligned, enough for every layout in Rust's own collections.
-            let address =
-                sys::map_memory(0, round_up(layout.size(), HOST_PAGE), libc::PROT_READ | libc::PROT_WRITE);
+            let address = map(round_up(layout.size(), HOST_PAGE));
             return if address < 0 || layout.align() > HOST_PAGE {
                 core::ptr::null_mut()
             } else {
@@ -63,7 +73,7 @@ unsafe impl GlobalAlloc for Arenas {
         }
         let mut start = round_up(state.next, bytes);
         if start + bytes > state.end {
-            let arena = sys::map_memory(0, ARENA, libc::PROT_READ | libc::PROT_WRITE);
+            let arena = map(ARENA);
             if arena < 0 {
                 return core::ptr::null_mut();
             }

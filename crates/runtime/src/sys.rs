@@ -87,6 +87,13 @@ pub unsafe fn discard(address: usize, bytes: usize) -> isize {
     unsafe { call(libc::SYS_madvise, [address, bytes, libc::MADV_DONTNEED as usize, 0, 0, 0]) }
 }
 
+/// Asks for huge pages under a mapping (Linux 2.6.38): tables that are read here and there cost the host fewer TLB misses.
+/// Where there are none, nothing changes.
+pub fn prefer_huge_pages(address: usize, bytes: usize) {
+    // SAFETY: the advice changes no contents; a refusal is no error.
+    unsafe { call(libc::SYS_madvise, [address, bytes, libc::MADV_HUGEPAGE as usize, 0, 0, 0]) };
+}
+
 /// Removes a mapping.
 ///
 /// # Safety
