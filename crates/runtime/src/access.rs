@@ -1,9 +1,8 @@
 //! Memory accesses: what the hooks call when they cannot serve an access themselves, and the accesses that the
 //! runtime's own operations make on the program's memory.
 //!
-//! Inlined hooks call with registers live, so `__olifant_miss_pm` and `__olifant_yield_pm` save what a C function may
-//! clobber of the general registers; the calling convention leaves vector registers to the caller.
-//! A miss may switch to another thread and back; the code behind the hook notices nothing.
+//! Inlined hooks come here through entries of their own (`hooks/entries.S`), which save what is live. A miss may switch to
+//! another thread and back; the code behind the hook notices nothing.
 
 use crate::foreign::stand_in;
 use crate::schedule::{block, give_way_if_due, run_next};
@@ -141,9 +140,8 @@ pub fn touch_update(address: usize) {
 // The entries. All leave an `EntryFrame`: registers, return address and, above it, the caller's stack, which a proof of a
 // spin-wait needs.
 //
-// `_pm` ones follow the `preserve_most` convention, in which the caller keeps no general register but r11, and no vector
-// register, across the call, so all registers are part of its state. In C's convention the caller-saved ones hold what
-// earlier calls left there; zeros take their places. Atomic operations get the frame as the argument named.
+// In C's convention the caller-saved registers hold what earlier calls left there; zeros take their places. Atomic operations
+// get the frame as the argument named.
 global_asm!(
     ".macro OLIFANT_OPEN",
     ".cfi_startproc",
@@ -174,34 +172,6 @@ global_asm!(
     ".size \\name, . - \\name",
     ".popsection",
     ".endm",
-    ".macro OLIFANT_PRESERVE_MOST name, target",
-    "OLIFANT_BEGIN \\name",
-    "push rax",
-    "push rcx",
-    "push rdx",
-    "push rsi",
-    "push rdi",
-    "push r8",
-    "push r9",
-    "push r10",
-    "push r11",
-    "OLIFANT_CALLEE_SAVED",
-    "mov rdx, rsp",
-    "and rsp, -16",
-    "call \\target",
-    "lea rsp, [rbp - 72]",
-    "pop r11",
-    "pop r10",
-    "pop r9",
-    "pop r8",
-    "pop rdi",
-    "pop rsi",
-    "pop rdx",
-    "pop rcx",
-    "pop rax",
-    "pop rbp",
-    "OLIFANT_END \\name",
-    ".endm",
     ".macro OLIFANT_C name, target, frame",
     "OLIFANT_BEGIN \\name",
     "push 0",
@@ -221,11 +191,8 @@ global_asm!(
     "pop rbp",
     "OLIFANT_END \\name",
     ".endm",
-    "OLIFANT_PRESERVE_MOST __olifant_miss_pm, {miss}",
-    "OLIFANT_PRESERVE_MOST __olifant_yield_pm, {due}",
     "OLIFANT_C __olifant_miss, {miss}, rdx",
     miss = sym miss_from,
-    due = sym __olifant_yield,
 );
 
 /// Defines the entry of an operation in C's convention: its body gets the frame in the register named.

@@ -158,7 +158,8 @@ impl Clock {
                 (now, passed) = (reached.max(miss.done * TICKS_PER_CYCLE), needed_at);
             }
         }
-        passed + (end.saturating_sub(now).min(u64::from(u32::MAX)) * self.instructions_per_tick >> 32)
+        let left = end.saturating_sub(now).min(u64::from(u32::MAX));
+        passed + ((left * self.instructions_per_tick) >> 32)
     }
 
     /// Instructions that some cycles would have taken.
