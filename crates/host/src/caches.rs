@@ -3,8 +3,9 @@
 //! Source: Documentation/ABI/testing/sysfs-devices-system-cpu of Linux, `cache/index*`. The first online cpu stands
 //! for all. Virtual machines and some firmware tell no caches, or no associativity; what is not told stays unknown.
 
-use crate::root::{HostError, Root};
+use crate::root::{HostError, SmallFiles};
 use olifant_machine::{Bytes, CacheShape};
+use olifant_sys::Root;
 
 /// The data or unified caches of levels 1, 2 and 3 below `directory`.
 pub(crate) fn caches(root: &Root, directory: &str) -> Result<[Option<CacheShape>; 3], HostError> {
@@ -46,6 +47,6 @@ fn size(root: &Root, file: &str) -> Result<Option<Bytes>, HostError> {
         _ => (text.as_str(), 1),
     };
     let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(scale));
-    let bytes = bytes.ok_or_else(|| root.malformed(file, format!("{text:?} is not a size such as 32K")))?;
+    let bytes = bytes.ok_or_else(|| root.broken(file, format!("{text:?} is not a size such as 32K")))?;
     Ok((bytes > 0).then_some(Bytes(bytes)))
 }

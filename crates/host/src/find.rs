@@ -5,8 +5,9 @@
 
 use crate::caches::caches;
 use crate::processor::{clock, model_name, page_size};
-use crate::root::{HostError, Root};
+use crate::root::{HostError, SmallFiles};
 use olifant_machine::{Bytes, CpuSet, Machine, Node, NodeId, NodeSet, Structure, catalogue};
+use olifant_sys::Root;
 
 const CPUS: &str = "sys/devices/system/cpu";
 const NODES: &str = "sys/devices/system/node";
@@ -26,7 +27,7 @@ pub fn find_machine(root: &Root) -> Result<Machine, HostError> {
 pub fn find_structure(root: &Root) -> Result<Structure, HostError> {
     let online_file = format!("{CPUS}/online");
     let online: CpuSet = root.set(&online_file)?;
-    let first = online.first().ok_or_else(|| root.malformed(&online_file, "no cpu is online"))?;
+    let first = online.first().ok_or_else(|| root.broken(&online_file, "no cpu is online"))?;
     let (nodes, distances) = if root.has(NODES) {
         let ids: NodeSet = root.set(&format!("{NODES}/online"))?;
         let nodes: Vec<Node> = ids.iter().map(|id| node(root, id, &online)).collect::<Result<_, _>>()?;
@@ -62,18 +63,18 @@ fn check_every_cpu_has_a_node(root: &Root, online: &CpuSet, nodes: &[Node]) -> R
     if stray.is_empty() {
         return Ok(());
     }
-    Err(root.malformed(NODES, format!("online cpus {stray} are in no online node's cpulist")))
+    Err(root.broken(NODES, format!("online cpus {stray} are in no online node's cpulist")))
 }
 
 /// The value in kB that follows `name` in a meminfo file.
 fn kilobytes(root: &Root, file: &str, name: &str) -> Result<Bytes, HostError> {
-    let text = root.text(file)?;
+    let text = root.trimmed(file)?;
     let value = text.lines().find_map(|line| {
         let (_, value) = line.split_once(name)?;
         value.trim().strip_suffix("kB")?.trim_end().parse::<u64>().ok()
     });
     let bytes = value.and_then(|kilobytes| kilobytes.checked_mul(1024)).map(Bytes);
-    bytes.ok_or_else(|| root.malformed(file, format!("no line \"{name} NUMBER kB\"")))
+    bytes.ok_or_else(|| root.broken(file, format!("no line \"{name} NUMBER kB\"")))
 }
 
 /// Each node's distances to the online nodes, in the order of their ids; `None` for a single node and where the
@@ -88,14 +89,14 @@ fn distances(root: &Root, nodes: &[Node]) -> Result<Option<Vec<Vec<u64>>>, HostE
         if !root.has(&file) {
             return Ok(None);
         }
-        let text = root.text(&file)?;
+        let text = root.trimmed(&file)?;
         let row: Vec<u64> = text
             .split_ascii_whitespace()
-            .map(|word| word.parse().map_err(|_| root.malformed(&file, format!("{word:?} is not a number"))))
+            .map(|word| word.parse().map_err(|_| root.broken(&file, format!("{word:?} is not a number"))))
             .collect::<Result<_, _>>()?;
         if row.len() != nodes.len() {
             return Err(
-                root.malformed(&file, format!("{} distances for {} online nodes", row.len(), nodes.len()))
+                root.broken(&file, format!("{} distances for {} online nodes", row.len(), nodes.len()))
             );
         }
         rows.push(row);

@@ -3,8 +3,9 @@
 //! Sources: /proc/cpuinfo, whose lines differ by architecture, and proc_pid_smaps(5) (KernelPageSize, Linux 2.6.29);
 //! cpufreq's cpuinfo_max_freq, in kHz (Documentation/admin-guide/pm/cpufreq.rst). All three may be absent.
 
-use crate::root::{HostError, Root};
+use crate::root::{HostError, SmallFiles};
 use olifant_machine::{Bytes, Hertz};
+use olifant_sys::Root;
 
 /// The processor's name as /proc/cpuinfo gives it.
 pub(crate) fn model_name(root: &Root) -> Option<String> {

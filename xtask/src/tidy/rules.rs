@@ -5,7 +5,7 @@ pub const FLOORS: [&[&str]; 5] = [
     &["machine", "placement"],
     &["sim", "opium", "advisor"],
     &["sys", "store"],
-    &["host", "frontend", "runtime", "bench", "report", "partition"],
+    &["host", "frontend", "runtime", "bench", "report", "partition", "rset", "lab", "exec"],
     &["cli", "capi", "preload", "partitiond"],
 ];
 
