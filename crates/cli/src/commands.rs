@@ -2,9 +2,14 @@
 
 pub mod advise;
 pub mod compile;
+pub mod exec;
+pub mod lab;
+pub mod move_;
 pub mod pages;
 pub mod record;
 pub mod report;
+pub mod rset;
 pub mod run;
 pub mod topology;
 pub mod tune;
+pub mod where_;

@@ -1,6 +1,8 @@
 //! The command line as one definition: the parser, the help, the man pages and the completions all come from here.
 
-use crate::commands::{advise, compile, pages, record, report, run, topology, tune};
+use crate::commands::{
+    advise, compile, exec, lab, move_, pages, record, report, rset, run, topology, tune, where_,
+};
 use clap::{Parser, Subcommand};
 
 const AFTER_HELP: &str = "\
@@ -43,6 +45,16 @@ pub enum Command {
     Tune(tune::Arguments),
     /// Shows a machine: its nodes, processors, caches, links and distances
     Topology(topology::Arguments),
+    /// Starts a program on chosen cpus and memory; also in numactl's words
+    Exec(exec::Arguments),
+    /// Makes, lists, shows and uses named resource sets
+    Rset(rset::Arguments),
+    /// Shows where a process's threads run and its pages live
+    Where(where_::Arguments),
+    /// Moves a process's pages and threads to other nodes
+    Move(move_::Arguments),
+    /// Runs a command on a real kernel in a guest with a machine's topology
+    Lab(lab::Arguments),
     /// Compiles and links C for olifant; use it as CC=
     Cc(compile::Arguments),
     /// Compiles and links C++ for olifant; use it as CXX=
@@ -55,6 +67,9 @@ pub enum Command {
     /// Compiles the runtime's hooks in advance
     #[command(hide = true)]
     Hooks(compile::HooksArguments),
+    /// Serves `olifant lab` inside its guest
+    #[command(hide = true)]
+    LabAgent(lab::AgentArguments),
     /// Writes the man pages
     #[command(hide = true)]
     Man(pages::ManArguments),

@@ -10,6 +10,7 @@ mod output;
 mod progress;
 mod rules;
 mod session;
+mod sources;
 
 use clap::Parser;
 use definition::{Command, Olifant};
@@ -41,6 +42,12 @@ fn execute(command: Command) -> anyhow::Result<Outcome> {
         Command::Advise(arguments) => commands::advise::execute(&arguments),
         Command::Tune(arguments) => commands::tune::execute(&arguments),
         Command::Topology(arguments) => commands::topology::execute(&arguments),
+        Command::Exec(arguments) => commands::exec::execute(&arguments),
+        Command::Rset(arguments) => commands::rset::execute(&arguments),
+        Command::Where(arguments) => commands::where_::execute(&arguments),
+        Command::Move(arguments) => commands::move_::execute(&arguments),
+        Command::Lab(arguments) => commands::lab::execute(&arguments),
+        Command::LabAgent(arguments) => commands::lab::serve(&arguments),
         Command::Cc(arguments) => commands::compile::execute("cc", Language::C, arguments),
         Command::Cxx(arguments) => commands::compile::execute("c++", Language::Cxx, arguments),
         Command::Fc(arguments) => commands::compile::execute("fc", Language::Fortran, arguments),

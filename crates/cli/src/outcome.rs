@@ -35,7 +35,11 @@ impl Outcome {
 
 /// Whether the command line is one that launches a program and passes its code on.
 pub fn is_launcher(words: &[OsString]) -> bool {
-    words.get(1).is_some_and(|word| word == "run" || word == "record")
+    let launches = |word: &OsString| ["run", "record", "lab", "exec"].iter().any(|launcher| word == launcher);
+    match words {
+        [_, rset, action, ..] if rset == "rset" => action == "exec",
+        _ => words.get(1).is_some_and(launches),
+    }
 }
 
 /// The exit code for an error.

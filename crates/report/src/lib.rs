@@ -1,4 +1,4 @@
-//! Profiles and comparisons as text: tables for a person, JSON for a program, CSV for a spreadsheet.
+//! Profiles and comparisons as text: tables for a person, JSON for a program, CSV for a spreadsheet, a page for a browser.
 //!
 //! Pure functions from data to `String`: nothing here prints, opens a file or asks the terminal; the caller gives the
 //! width and, where a line of source is to be shown, a function that fetches it. The names in JSON and CSV are stable:
@@ -8,6 +8,7 @@
 //! - [`TuneReport`]: untuned and tuned side by side, and what was done with each area (`tune`);
 //! - [`ProfileReport`]: one profile at length (`report`);
 //! - [`AdviceReport`]: what a plan would do, and why (`advise`);
+//! - [`page`]: a profile or a tuning as one HTML file (`report`, `tune`);
 //! - [`topology`]: a machine as a picture, tables, JSON (`topology`).
 
 mod advice;
@@ -16,6 +17,7 @@ mod decision;
 mod grid;
 mod identity;
 mod number;
+pub mod page;
 mod profile;
 mod run;
 mod text;
@@ -24,7 +26,7 @@ mod traffic;
 mod tune;
 
 pub use advice::{AdviceReport, AdviceRow};
-pub use profile::{ProfileReport, ReportOptions, Sort};
+pub use profile::{CsvRows, ProfileReport, ReportOptions, Sort};
 pub use run::RunRow;
 pub use tune::{AreaRow, Comparison, TuneReport, Verdict};
 

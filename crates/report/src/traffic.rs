@@ -2,7 +2,6 @@
 //! local and remote. Remote: the accessor's node is not the home of the granule.
 
 use olifant_opium::profile::{Accesses, Profile};
-use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
 /// Sums over some of a profile's counters.
@@ -53,10 +52,18 @@ pub(crate) fn transactions(accesses: &Accesses) -> u64 {
 
 /// The nodes of a profile, ascending: those of its machine, and any that a counter names.
 pub(crate) fn node_ids(profile: &Profile) -> Vec<u16> {
-    let machine = profile.nodes.iter().map(|node| node.node);
-    let homes = profile.granules.iter().map(|granule| granule.home);
-    let accessors = profile.granules.iter().flat_map(|granule| granule.by.iter().map(|by| by.node));
-    machine.chain(homes).chain(accessors).collect::<BTreeSet<_>>().into_iter().collect()
+    // A mark for each possible node: a set would be asked once for each of millions of counters.
+    let mut is_node = vec![false; usize::from(u16::MAX) + 1];
+    for node in &profile.nodes {
+        is_node[usize::from(node.node)] = true;
+    }
+    for granule in &profile.granules {
+        is_node[usize::from(granule.home)] = true;
+        for by in &granule.by {
+            is_node[usize::from(by.node)] = true;
+        }
+    }
+    (0..=u16::MAX).filter(|node| is_node[usize::from(*node)]).collect()
 }
 
 /// The traffic of every area, by area id.

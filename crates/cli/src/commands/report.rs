@@ -1,18 +1,23 @@
-//! `olifant report`: a stored profile as text, CSV or JSON.
+//! `olifant report`: a stored profile as text, CSV, JSON or a page for a browser.
 
-use crate::arguments::{Format, FormatArguments, TopArguments};
+use crate::arguments::TopArguments;
 use crate::outcome::Outcome;
 use crate::output;
+use crate::sources::SourceFiles;
+use anyhow::ensure;
 use clap::{Args, ValueEnum};
-use olifant_report::{ProfileReport, ReportOptions, Sort};
+use olifant_report::page::{Page, PageRun};
+use olifant_report::{CsvRows, ProfileReport, ReportOptions, Sort};
 use olifant_store::symbols::Symbolizer;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
   olifant report ocean.olp
   olifant report --top 20 ocean.olp
-  olifant report --format csv ocean.olp > areas.csv
+  olifant report --format html ocean.olp > ocean.html
+  olifant report --format csv --rows areas ocean.olp > areas.csv
   sqlite3 ocean.olp .schema";
 
 /// Arguments of `report`.
@@ -34,12 +39,53 @@ pub struct Arguments {
     #[arg(long, help_heading = "Output")]
     granules: bool,
 
-    #[command(flatten)]
-    format: FormatArguments,
+    /// Form of the result: table, json, csv or html (a page for a browser)
+    ///
+    /// Example: --format html > ocean.html
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = Form::Table, hide_possible_values = true, help_heading = "Output")]
+    format: Form,
+
+    /// Rows of the CSV: counters, areas, granules, nodes, links, threads or contested
+    ///
+    /// `counters` has a row for each area, thread, node and kind. Example: --format csv --rows contested
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Rows::Counters, hide_possible_values = true, help_heading = "Output")]
+    rows: Rows,
 
     /// Profile that `olifant record` or `olifant tune` wrote
     #[arg(value_name = "PROFILE")]
     profile: PathBuf,
+}
+
+/// The form of the report on stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// For a person
+    Table,
+    /// For a program: one object with stable names
+    Json,
+    /// For a spreadsheet: a header and rows
+    Csv,
+    /// For a browser: one file, with a heat map of the memory
+    Html,
+}
+
+/// What a row of CSV stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Rows {
+    /// Counters by area, thread, node and kind
+    Counters,
+    /// Areas
+    Areas,
+    /// Granules with their accessors
+    Granules,
+    /// Nodes
+    Nodes,
+    /// Links
+    Links,
+    /// Threads
+    Threads,
+    /// Contested lines with their accessors
+    Contested,
 }
 
 /// What areas are ordered by.
@@ -64,11 +110,21 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let locate = |address| symbolizer.frames_at(address).into_iter().next();
     let options =
         ReportOptions { top: arguments.top.top, sort: arguments.sort.into(), granules: arguments.granules };
-    let report = ProfileReport::new(&profile, options).with_code(&locate);
-    output::print(&match arguments.format.format {
-        Format::Table => report.table(output::style()),
-        Format::Json => report.json(),
-        Format::Csv => report.csv(),
+    let report = || ProfileReport::new(&profile, options).with_code(&locate);
+    output::print(&match arguments.format {
+        Form::Table => report().table(output::style()),
+        Form::Json => report().json(),
+        Form::Csv => report().csv_of(arguments.rows.into()),
+        Form::Html => {
+            ensure!(
+                !std::io::stdout().is_terminal(),
+                "a page on a terminal helps nobody: put it into a file with > {}",
+                arguments.profile.with_extension("html").display()
+            );
+            let sources = SourceFiles::default();
+            let run = PageRun { profile: &profile, locate: &locate };
+            Page { run, tuning: None, source_line: &|file, line| sources.line(file, line) }.html()
+        }
     })?;
     Ok(Outcome::Done)
 }
@@ -81,6 +137,20 @@ impl From<Order> for Sort {
             Order::Transactions => Sort::Transactions,
             Order::Bytes => Sort::Bytes,
             Order::Name => Sort::Name,
+        }
+    }
+}
+
+impl From<Rows> for CsvRows {
+    fn from(rows: Rows) -> Self {
+        match rows {
+            Rows::Counters => CsvRows::Counters,
+            Rows::Areas => CsvRows::Areas,
+            Rows::Granules => CsvRows::Granules,
+            Rows::Nodes => CsvRows::Nodes,
+            Rows::Links => CsvRows::Links,
+            Rows::Threads => CsvRows::Threads,
+            Rows::Contested => CsvRows::Contested,
         }
     }
 }

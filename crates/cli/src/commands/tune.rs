@@ -5,12 +5,15 @@ use crate::outcome::Outcome;
 use crate::output;
 use crate::progress::ProgramStdout;
 use crate::session::{Placement, Session, keep};
+use crate::sources::SourceFiles;
 use anyhow::ensure;
 use clap::Args;
 use olifant_advisor::{Options, advise};
 use olifant_opium::profile::Profile;
-use olifant_placement::MemoryPolicy;
-use olifant_report::{Comparison, Verdict};
+use olifant_placement::{MemoryPolicy, Plan};
+use olifant_report::page::{Page, PageRun, PageTuning};
+use olifant_report::{Comparison, TuneReport, Verdict};
+use olifant_store::symbols::Symbolizer;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -43,7 +46,8 @@ pub struct Arguments {
     #[arg(long, value_name = "COMMAND", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Output")]
     speedup: Option<String>,
 
-    /// Start of the names of the files that are kept: STEM.plan.toml, STEM.untuned.olp, STEM.tuned.olp [default: PROGRAM]
+    /// Start of the names of the files that are kept: STEM.plan.toml, STEM.untuned.olp, STEM.tuned.olp, STEM.html
+    /// (before and after as a page for a browser) [default: PROGRAM]
     ///
     /// Example: -o results/ocean
     #[arg(short, long, value_name = "STEM", help_heading = "Output")]
@@ -61,6 +65,7 @@ struct Kept {
     untuned: PathBuf,
     tuned: PathBuf,
     plan: PathBuf,
+    page: PathBuf,
 }
 
 /// Runs, plans, runs again, compares.
@@ -85,20 +90,23 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let untuned_path = kept.untuned.to_string_lossy();
     let tuned_path = kept.tuned.to_string_lossy();
     let plan_path = kept.plan.to_string_lossy();
+    let sources = SourceFiles::default();
     let report = Comparison {
         untuned: (&untuned, Some(&untuned_path)),
         tuned: tuned.as_ref().map(|profile| (profile, Some(tuned_path.as_ref()))),
         single: single.as_ref(),
         plan: (&advice.plan, tuned.is_some().then_some(plan_path.as_ref())),
         because,
-        source_line: &source_line,
+        source_line: &|file, line| sources.line(file, line),
     }
     .report();
+    output::write_file(&kept.page, &page(&untuned, tuned.as_ref(), &report, &advice.plan, &sources))?;
     output::print(&match arguments.format.format {
         Format::Table => report.table(output::style(), arguments.top.top),
         Format::Json => report.json(),
         Format::Csv => report.csv(),
     })?;
+    output::say(&format!("page: {}", kept.page.display()));
     Ok(if report.verdict == Verdict::Tuned { Outcome::Done } else { Outcome::Negative })
 }
 
@@ -110,9 +118,13 @@ impl Kept {
             name.push(end);
             PathBuf::from(name)
         };
-        let kept =
-            Kept { untuned: name(".untuned.olp"), tuned: name(".tuned.olp"), plan: name(".plan.toml") };
-        for path in [&kept.untuned, &kept.tuned, &kept.plan] {
+        let kept = Kept {
+            untuned: name(".untuned.olp"),
+            tuned: name(".tuned.olp"),
+            plan: name(".plan.toml"),
+            page: name(".html"),
+        };
+        for path in [&kept.untuned, &kept.tuned, &kept.plan, &kept.page] {
             output::check_writable(path)?;
         }
         Ok(kept)
@@ -141,9 +153,23 @@ fn single_run(session: &Session, command: &str) -> anyhow::Result<Profile> {
     session.run(&placement, ProgramStdout::ToStderr, "run on one processor")
 }
 
-/// A line of a source file of the program, as far as the file is still there.
-fn source_line(file: &str, line: u32) -> Option<String> {
-    let text = std::fs::read_to_string(file).ok()?;
-    let index = usize::try_from(line).ok()?.checked_sub(1)?;
-    text.lines().nth(index).map(|line| line.trim().to_owned())
+/// Before and after for a browser.
+fn page(
+    untuned: &Profile,
+    tuned: Option<&Profile>,
+    report: &TuneReport,
+    plan: &Plan,
+    sources: &SourceFiles,
+) -> String {
+    let symbols = Symbolizer::new(&untuned.modules);
+    let symbols_tuned = tuned.map(|profile| Symbolizer::new(&profile.modules));
+    let locate = |address| symbols.frames_at(address).into_iter().next();
+    let locate_tuned = |address| symbols_tuned.as_ref()?.frames_at(address).into_iter().next();
+    let tuned = tuned.map(|profile| PageRun { profile, locate: &locate_tuned });
+    Page {
+        run: PageRun { profile: untuned, locate: &locate },
+        tuning: Some(PageTuning { report, plan, tuned }),
+        source_line: &|file, line| sources.line(file, line),
+    }
+    .html()
 }

@@ -3,12 +3,12 @@
 //! Who used an area and where it lives are shown as percentages by node where the machine is small and the terminal
 //! wide, else as bars, a block per node.
 
-use super::{ProfileReport, and_more};
+use super::{ProfileReport, and_more, sharing};
 use crate::grid::{Column, Grid};
 use crate::number::{percent, share, short, size};
 use crate::text::{bars, ranges};
 use crate::traffic;
-use olifant_opium::profile::{ContestedLine, Granule, Sharing};
+use olifant_opium::profile::{ContestedLine, Granule};
 use std::cmp::Reverse;
 
 /// The most nodes whose percentages are written out.
@@ -180,15 +180,6 @@ impl ProfileReport<'_> {
             return title.to_owned();
         }
         format!("{title} {}, %", ranges(&self.nodes))
-    }
-}
-
-/// The word for a class of sharing, for a person.
-fn sharing(sharing: Sharing) -> &'static str {
-    match sharing {
-        Sharing::True => "true",
-        Sharing::False => "false",
-        Sharing::Mixed => "mixed",
     }
 }
 

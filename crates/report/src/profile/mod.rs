@@ -2,19 +2,22 @@
 //! them and where they live, threads, and the lines that threads fought over.
 //!
 //! The choice and order of areas are here; `machine_tables.rs` and `area_tables.rs` show them to a person, `json.rs`
-//! to a program, `csv.rs` to a spreadsheet.
+//! to a program, `csv.rs` and `csv_tables.rs` to a spreadsheet.
 
 mod area_tables;
 mod csv;
+mod csv_tables;
 mod json;
 mod machine_tables;
+
+pub use csv_tables::CsvRows;
 
 use crate::Style;
 use crate::number::grouped;
 use crate::run::{command, evidence, placement};
 use crate::text::{elide, wrap};
 use crate::traffic::{self, Traffic};
-use olifant_opium::profile::{Frame, Profile};
+use olifant_opium::profile::{Frame, Profile, Sharing};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
@@ -138,6 +141,15 @@ impl<'p> ProfileReport<'p> {
             }
             None => String::new(),
         }
+    }
+}
+
+/// The word for a class of sharing, as in the profile file.
+fn sharing(sharing: Sharing) -> &'static str {
+    match sharing {
+        Sharing::True => "true",
+        Sharing::False => "false",
+        Sharing::Mixed => "mixed",
     }
 }
 

@@ -3,7 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that cannot set up its test should fail it there")]
 
+mod csv_tables;
 mod laws;
+mod page;
 mod profile;
 mod run;
 mod synthetic;
