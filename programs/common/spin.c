@@ -19,6 +19,16 @@ void spin_lock_release(struct spin_lock *lock) {
     atomic_store_explicit(&lock->is_held, 0, memory_order_release);
 }
 
+void spin_wait_for(const atomic_int *word, int value) {
+    int polls = 0;
+    while (atomic_load_explicit(word, memory_order_acquire) != value) {
+        if (++polls == SPIN_POLLS) {
+            polls = 0;
+            sched_yield();
+        }
+    }
+}
+
 void spin_barrier_start(struct spin_barrier *barrier, int participants) {
     atomic_init(&barrier->arrived, 0);
     atomic_init(&barrier->sense, 0);
@@ -32,13 +42,7 @@ int spin_barrier_wait(struct spin_barrier *barrier, struct spin_local *local) {
         atomic_store_explicit(&barrier->sense, local->sense, memory_order_release);
         return 1;
     }
-    int polls = 0;
-    while (atomic_load_explicit(&barrier->sense, memory_order_acquire) != local->sense) {
-        if (++polls == SPIN_POLLS) {
-            polls = 0;
-            sched_yield();
-        }
-    }
+    spin_wait_for(&barrier->sense, local->sense);
     return 0;
 }
 

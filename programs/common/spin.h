@@ -48,6 +48,9 @@ struct spin_reduction {
 void spin_lock_acquire(struct spin_lock *lock);
 void spin_lock_release(struct spin_lock *lock);
 
+/* Returns once `word` holds `value`; what its writer did before is visible then. For flags between two threads. */
+void spin_wait_for(const atomic_int *word, int value);
+
 void spin_barrier_start(struct spin_barrier *barrier, int participants);
 
 /* Returns after all participants have called it: 1 to the last to arrive, 0 to the others. What they wrote before is

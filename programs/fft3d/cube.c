@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "grid.h"
+#include "random.h"
 #include "team.h"
 
 static const double DIFFUSION = 1e-6;
@@ -20,10 +21,9 @@ static struct complex_number *roots_of(int length) {
     return roots;
 }
 
-/* A linear congruential generator (D. Knuth's MMIX constants), scaled to [-1, 1). */
+/* In [-1, 1). */
 static double next_random(uint64_t *state) {
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(*state >> 32) / 2147483648.0 - 1.0;
+    return random_bits(state) / 2147483648.0 - 1.0;
 }
 
 /* The wave number of index k, from -length/2 to length/2 - 1. */

@@ -22,6 +22,7 @@
 
 #include "grid.h"
 #include "options.h"
+#include "random.h"
 #include "rset.h"
 #include "spin.h"
 #include "team.h"
@@ -83,15 +84,9 @@ static void multiply_band(int id, void *shared) {
     }
 }
 
-/* A linear congruential generator (D. Knuth's MMIX constants): the same numbers everywhere. */
-static uint64_t next_random(uint64_t *state) {
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *state >> 33;
-}
-
 static void fill(double *matrix, int size, uint64_t *state) {
     for (size_t index = 0; index < (size_t)size * (size_t)size; index++) {
-        matrix[index] = (double)next_random(state) / 1073741824.0 - 1.0;
+        matrix[index] = (random_bits(state) >> 1) / 1073741824.0 - 1.0;
     }
 }
 
@@ -113,7 +108,7 @@ static double freivalds_error(const struct multiplication *work, uint64_t *state
     double largest = 0.0;
     for (int trial = 0; trial < FREIVALDS_VECTORS; trial++) {
         for (int row = 0; row < size; row++) {
-            r[row] = (next_random(state) & 1) != 0 ? 1.0 : -1.0;
+            r[row] = (random_bits(state) & 2) != 0 ? 1.0 : -1.0;
         }
         matrix_times_vector(work->b, r, b_r, size);
         matrix_times_vector(work->a, b_r, a_b_r, size);
