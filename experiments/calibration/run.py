@@ -25,7 +25,7 @@ ROWS = [
 def seconds(configuration, threads, memory, sweeps):
     """Simulated seconds of a run."""
     command = [OLIFANT, "run", "--config", configuration, "--memory", memory, "--format", "json", "--"]
-    command += [f"{PROGRAMS}/jacobi", "-i", str(sweeps), "-p", str(threads)]
+    command += [f"{PROGRAMS}/jacobi", "--in-place", "-i", str(sweeps), "-p", str(threads)]
     run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, text=True)
     return json.loads(run.stdout)["seconds"]
 

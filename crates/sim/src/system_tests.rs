@@ -93,6 +93,25 @@ fn a_thread_that_misses_gives_way_where_its_clock_passes_the_quantum() {
     }
 }
 
+/// Stamps have 32 bits and are moved down in time: nothing happens where a processor passes 2^32 instructions.
+#[test]
+fn threads_run_on_past_two_to_the_32_instructions() {
+    let mut system = system("1N2", ThreadPolicy::Fill);
+    for _ in 0..2 {
+        system.spawn();
+    }
+    let mut turns = 0;
+    while (0..2).any(|cpu| system.engine_mut().now(cpu) < 5 << 30) {
+        assert!(matches!(system.choose(), Next::Run(_)));
+        system.charge(3_000_000);
+        let cpu = system.current_cpu();
+        system.access(0x1000_0000 + cpu as u64 * 0x1000, Increment::write(1), 0, 0);
+        turns += 1;
+        assert!(turns < 10_000, "the clocks stand still");
+    }
+    system.engine().check_invariants().unwrap();
+}
+
 #[test]
 fn a_woken_thread_starts_at_its_wakers_time() {
     let mut system = system("1N2", ThreadPolicy::Fill);

@@ -57,7 +57,9 @@ fn write_backs_take_half_of_a_bus() {
 
 #[test]
 fn one_coherence_unit_passes_two_packets_per_remote_line() {
-    let machine = catalogued("olifant", "2N4");
+    let mut machine = catalogued("olifant", "2N4");
+    // One miss at a time does not load the unit fully.
+    machine.processor.outstanding_misses = 4;
     let (lines, engine) = stream(&machine, 1, false);
     assert_within_1_percent(lines, 1e9 / (2.0 * machine.coherence.occupancy.0));
     assert_eq!(engine.node_counts(0).unit.responses_in, 4 * LINES_PER_CPU);
