@@ -82,7 +82,7 @@ fn bands_with_shared_edges() {
     assert!(trial.packets_ratio < 0.05, "{}", trial.packets_ratio);
     assert!(trial.time_ratio < 0.6, "{}", trial.time_ratio);
     // Untuned, all threads are at one node at the same moment, then at the next; see docs/plan.md.
-    trial.assert_forecast(0.25, 0.3);
+    trial.assert_forecast(0.25, 0.4);
 }
 
 /// Two matrices of 16 x 16 blocks of one page. In odd phases a thread reads a column of blocks, beginning with its block
@@ -121,7 +121,7 @@ fn transposition_in_step() {
     assert_eq!(trial.advice.verdict, Verdict::Tune);
     assert!(trial.packets_ratio < 0.6, "{}", trial.packets_ratio);
     assert!(trial.time_ratio < 0.8, "{}", trial.time_ratio);
-    trial.assert_forecast(0.45, 0.3);
+    trial.assert_forecast(0.5, 0.3);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn neighbours_far_apart_in_number() {
     assert_eq!(trial.advice.effect.remote_after, 0);
     assert!(trial.packets_ratio < 0.1, "{}", trial.packets_ratio);
     // Untuned, all threads are at one node at the same moment, then at the next; see docs/plan.md.
-    trial.assert_forecast(0.25, 0.3);
+    trial.assert_forecast(0.25, 0.4);
 }
 
 #[test]
