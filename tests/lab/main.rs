@@ -33,7 +33,7 @@ fn the_guest_has_the_nodes_cpus_and_distances_of_the_machine() {
         text.starts_with("available: 4 nodes (0-3)\nnode 0 cpus: 0 1 2 3\nnode 1 cpus: 4 5 6 7\n"),
         "{text}"
     );
-    assert!(text.contains("node distances:\nnode   0   1   2   3 \n  0:  10  54  54  54 \n"), "{text}");
+    assert!(text.contains("node distances:\nnode   0   1   2   3 \n  0:  10  50  50  50 \n"), "{text}");
 }
 
 #[test]
