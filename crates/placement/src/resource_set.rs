@@ -1,7 +1,7 @@
 //! Resource sets: cpus to run on and nodes to have memory from, as one thing that can be combined.
 //!
-//! The papers' RSet (papers/nt-ccnuma-1999.txt, section 4): a thread bound to a set consumes resources of that set
-//! only; sets unite, intersect, and form hierarchies below one global set. Here a set is plain data: any cpus with any
+//! The papers' RSet (Brock et al., Windows NT in a ccNUMA System, 1999, section 4): a thread bound to a set consumes
+//! resources of that set only; sets unite, intersect, and form hierarchies below one global set. Here a set is plain data: any cpus with any
 //! nodes, whether a machine has them or not. What a machine has is its [`Hierarchy`](crate::Hierarchy); the text forms
 //! are in `set_text`. Operations on sets of 4,096 cpus and 1,024 nodes take under a microsecond (benches/sets.rs).
 

@@ -1,8 +1,8 @@
 //! Resource sets on a running Linux machine: find what there is, bind threads and processes, place memory, and read
 //! back what came of it.
 //!
-//! The papers' RSet interface (papers/nt-ccnuma-1999.txt, section 4) for today's kernels. A [`ResourceSet`] is plain
-//! data from the placement vocabulary; here it meets a [`System`]. Three rules hold throughout:
+//! The papers' RSet interface (Brock et al., Windows NT in a ccNUMA System, 1999, section 4) for today's kernels. A
+//! [`ResourceSet`] is plain data from the placement vocabulary; here it meets a [`System`]. Three rules hold throughout:
 //!
 //! - Nothing is half applied in silence: a call that cannot do all of what it was asked says so, with the [`Cause`], and
 //!   leaves threads as they were. Pages are different, as some may stay: a [`ReadBack`] counts where every page is.

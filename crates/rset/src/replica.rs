@@ -3,7 +3,7 @@
 //! A reader takes its own node's copy; taking it touches only memory of that node's slot. Publishing builds all copies
 //! first, then puts them in place node by node: a reader sees either version whole, never a mixture, and for that moment
 //! readers on two nodes may see different ones. A version lives until its last reader lets go. This generalises the
-//! replicated matrix of papers/nt-ccnuma-1999.txt, section 5.
+//! replicated matrix of the 1999 paper on the prototype, section 5.
 
 use crate::System;
 use crate::error::{Cause, Error, Result};
