@@ -57,7 +57,7 @@ struct Hold {
 #[derive(Clone)]
 struct Place {
     transfers: u64,
-    /// Whose the contestants are; [`NOBODY`] past the last.
+    /// Whose the contestants are, in one line of the host to search; [`NOBODY`] where there is none.
     threads: [u16; CONTESTANTS],
     contestants: [Contestant; CONTESTANTS],
 }
@@ -73,6 +73,12 @@ const NEW_PLACE: Place =
     Place { transfers: 0, threads: [NOBODY; CONTESTANTS], contestants: [newcomer(NOBODY); CONTESTANTS] };
 
 impl Place {
+    /// Makes room for another line. What the contestants did stays until others take their entries.
+    fn clear(&mut self) {
+        self.transfers = 0;
+        self.threads = [NOBODY; CONTESTANTS];
+    }
+
     /// The entry of a thread; a new one takes the place of the least active if there is no room.
     fn contestant(&mut self, thread: u16) -> &mut Contestant {
         let at = self.threads.iter().position(|&other| other == thread).unwrap_or_else(|| {
@@ -88,7 +94,8 @@ impl Place {
 
     /// Those that are somebody.
     fn by(&self) -> impl Iterator<Item = Contestant> + '_ {
-        self.contestants.iter().copied().filter(|contestant| contestant.thread != NOBODY)
+        let somebody = self.threads.iter().zip(&self.contestants).filter(|&(&thread, _)| thread != NOBODY);
+        somebody.map(|(_, &contestant)| contestant)
     }
 }
 
@@ -124,7 +131,7 @@ impl ContestTable {
         let place = &mut self.places[at];
         if hold.weight == 0 {
             hold.line = line;
-            *place = NEW_PLACE;
+            place.clear();
         }
         hold.weight = hold.weight.saturating_add(1);
         place.transfers += 1;
