@@ -3,19 +3,20 @@
 //! Model: instructions take the base CPI. A load miss lets the processor go on for a window of instructions (what an
 //! out-of-order core finds to do), then it waits; stores wait for nothing; neither may be issued while all miss
 //! registers are taken. A line that is written back keeps its place in a buffer, of as many lines as there are miss
-//! registers, until its home's memory has it; a miss that needs the place waits. The hooks only count instructions; stalls are added when the simulator is next called, at the
-//! instruction where they would have begun.
+//! registers, until its home's memory has it; a miss that needs the place waits. The hooks only count instructions; stalls
+//! are added when the simulator is next called, at the instruction where they would have begun.
 //! Departure from hardware: loads that depend on an incomplete load are not known as such and overlap with it while
 //! they are inside the window.
 
 /// Parts of a cycle in which clocks are kept.
 pub const TICKS_PER_CYCLE: u64 = 256;
 
+/// A miss in its register, or a line in the write-back buffer.
 #[derive(Debug, Clone, Copy)]
-struct Miss {
+struct InFlight {
     /// Cycle of its completion.
     done: u64,
-    /// Instruction stamp at which the processor waits for it; `None` for a store.
+    /// Instruction stamp at which the processor waits for it; `None` for a store and a write-back.
     needed_at: Option<u32>,
 }
 
@@ -31,9 +32,9 @@ pub struct Clock {
     window: u32,
     registers: usize,
     /// In the order of issue.
-    misses: Vec<Miss>,
-    /// Cycles at which lines written back are out of the buffer.
-    write_backs: Vec<u64>,
+    misses: Vec<InFlight>,
+    /// As many as there are registers at most.
+    write_backs: Vec<InFlight>,
     /// Instructions past `base_stamp` at which the oldest load in flight is needed; `u32::MAX` if there is none.
     next_wait: u32,
 }
@@ -69,7 +70,7 @@ impl Clock {
     fn wait_for_oldest_load(&mut self) {
         let due =
             self.misses.iter().position(|miss| miss.needed_at.is_some()).map(|at| self.misses.remove(at));
-        if let Some(Miss { done, needed_at: Some(needed_at) }) = due {
+        if let Some(InFlight { done, needed_at: Some(needed_at) }) = due {
             self.stall_until(needed_at, done * TICKS_PER_CYCLE);
         }
         self.find_next_wait();
@@ -82,43 +83,39 @@ impl Clock {
 
     /// Waits until a miss register is free, and returns the cycle.
     pub fn acquire_register(&mut self, stamp: u32) -> u64 {
-        let mut now = self.cycles(stamp);
-        self.misses.retain(|miss| miss.done > now);
-        if self.misses.len() >= self.registers
-            && let Some(first) = (0..self.misses.len()).min_by_key(|&at| self.misses[at].done)
-        {
-            let freed = self.misses.remove(first);
-            self.stall_until(stamp, freed.done * TICKS_PER_CYCLE);
-            now = self.cycles(stamp);
+        let now = self.cycles(stamp);
+        if self.misses.is_empty() {
+            return now;
         }
+        let freed = make_room(&mut self.misses, self.registers, now);
         self.find_next_wait();
-        now
+        self.wait_for_room(stamp, now, freed)
     }
 
     /// A miss issued at `stamp` completes at cycle `done`.
     pub fn add_miss(&mut self, stamp: u32, done: u64, is_load: bool) {
         let needed_at = is_load.then(|| stamp.wrapping_add(self.window));
-        self.misses.push(Miss { done, needed_at });
+        self.misses.push(InFlight { done, needed_at });
         self.find_next_wait();
     }
 
     /// Waits until the write-back buffer has room, and returns the cycle.
     pub fn acquire_buffer(&mut self, stamp: u32) -> u64 {
         let now = self.cycles(stamp);
-        self.write_backs.retain(|&done| done > now);
-        if self.write_backs.len() < self.registers {
-            return now;
-        }
-        if let Some(first) = (0..self.write_backs.len()).min_by_key(|&at| self.write_backs[at]) {
-            let done = self.write_backs.swap_remove(first);
-            self.stall_until(stamp, done * TICKS_PER_CYCLE);
-        }
+        let freed = make_room(&mut self.write_backs, self.registers, now);
+        self.wait_for_room(stamp, now, freed)
+    }
+
+    /// Waits for what must leave, if anything must; returns the cycle.
+    fn wait_for_room(&mut self, stamp: u32, now: u64, freed: Option<u64>) -> u64 {
+        let Some(done) = freed else { return now };
+        self.stall_until(stamp, done * TICKS_PER_CYCLE);
         self.cycles(stamp)
     }
 
     /// A line written back is out of the buffer at cycle `done`.
     pub fn add_write_back(&mut self, done: u64) {
-        self.write_backs.push(done);
+        self.write_backs.push(InFlight { done, needed_at: None });
     }
 
     /// Stalls for some cycles at `stamp`, after the stalls that began before it.
@@ -190,6 +187,16 @@ impl Clock {
     fn stall_until(&mut self, stamp: u32, ticks: u64) {
         self.base += ticks.saturating_sub(self.unstalled(stamp));
     }
+}
+
+/// Forgets what is done at cycle `now`. Where all places are still taken, takes out what is done first, and says when.
+fn make_room(taken: &mut Vec<InFlight>, places: usize, now: u64) -> Option<u64> {
+    taken.retain(|entry| entry.done > now);
+    if taken.len() < places {
+        return None;
+    }
+    let first = (0..taken.len()).min_by_key(|&at| taken[at].done)?;
+    Some(taken.remove(first).done)
 }
 
 #[cfg(test)]

@@ -31,6 +31,11 @@ impl Cast {
             Role::Sharer => sharer,
         }
     }
+
+    /// Whether no packet leaves a node.
+    fn is_one_node(self) -> bool {
+        self.requester == self.home && self.owner == self.home
+    }
 }
 
 impl<O: Observer> Engine<O> {
@@ -127,9 +132,13 @@ impl<O: Observer> Engine<O> {
             Supplier::Owner => self.costs.intervention,
             Supplier::None => self.costs.address_only,
         };
+        let takes_line = row.supplier != Supplier::None;
+        if cast.is_one_node() {
+            let ready = issued + self.take_bus(supplier, takes_line, issued) + latency;
+            return Supplied { ready, home_knows: issued };
+        }
         let mut time = issued;
-        let is_local = row.ask.iter().all(|&(from, _, to)| cast.node(from, 0) == cast.node(to, 0));
-        if !is_local {
+        if row.ask.iter().any(|&(from, _, to)| cast.node(from, 0) != cast.node(to, 0)) {
             time += self.take_bus(cast.requester, false, time) + self.costs.address_only;
         }
         let mut home_knows = time;
@@ -139,7 +148,6 @@ impl<O: Observer> Engine<O> {
                 home_knows = time;
             }
         }
-        let takes_line = row.supplier != Supplier::None;
         time += self.take_bus(supplier, takes_line, time) + latency;
         Supplied { ready: time, home_knows }
     }
