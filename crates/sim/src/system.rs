@@ -9,10 +9,11 @@
 //! The caller runs the program's threads as contexts on one host thread, calls in for what hooks cannot serve, and
 //! switches context as `choose` says.
 
+mod spin_wait;
+
 use crate::engine::Engine;
 use crate::observer::Observer;
 use crate::pages::Placement;
-use crate::probe::{Probe, Spin};
 use crate::random::{Random, mix};
 use crate::record::{Increment, Record};
 use crate::setup::SimError;
@@ -20,6 +21,8 @@ pub use crate::threads::ThreadId;
 use crate::threads::{Status, Thread, Threads};
 use olifant_machine::{Hertz, Machine};
 use olifant_placement::{MemoryPolicy, ThreadPolicy};
+pub use spin_wait::SpinEvidence;
+use spin_wait::SpinSearch;
 
 /// What a run is told besides the machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,24 +70,6 @@ pub enum Next {
     },
 }
 
-/// Shortest and longest time, in cycles, after which a spinning thread looks again although nothing changed.
-const SPIN_PATIENCE: (u64, u64) = (10_000, 1_000_000);
-
-struct Spinning {
-    spin: Spin,
-    since: u64,
-    evidence: SpinEvidence,
-}
-
-/// Why a thread is taken to spin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpinEvidence {
-    /// Its next turn of the loop cannot differ from the last one.
-    Proven,
-    /// It made the same poll again and again, but may count its turns, and give up after some.
-    Likely,
-}
-
 /// The simulated system.
 pub struct System<O> {
     engine: Engine<O>,
@@ -98,11 +83,10 @@ pub struct System<O> {
     current: usize,
     deadline: u64,
     must_switch: bool,
-    probes: Vec<Probe>,
+    /// Per processor, its search for spin-waits.
+    spins: Vec<SpinSearch>,
     /// Per processor, its first-level misses when the current turn began.
     misses_before: u64,
-    spinning: Vec<Option<Spinning>>,
-    spin_patience: Vec<u64>,
 }
 
 impl<O: Observer> System<O> {
@@ -148,10 +132,8 @@ impl<O: Observer> System<O> {
             current: 0,
             deadline: 0,
             must_switch: false,
-            probes: (0..cpus).map(|_| Probe::default()).collect(),
+            spins: (0..cpus).map(|_| SpinSearch::default()).collect(),
             misses_before: 0,
-            spinning: (0..cpus).map(|_| None).collect(),
-            spin_patience: vec![SPIN_PATIENCE.0; cpus],
             options,
             engine,
         })
@@ -199,7 +181,7 @@ impl<O: Observer> System<O> {
 
     /// The block that the current thread's hooks must use; it changes with `choose`.
     pub fn fast_path(&self) -> &[Record] {
-        let probe = &self.probes[self.current];
+        let probe = &self.spins[self.current].probe;
         if probe.is_active() { probe.decoy() } else { self.engine.fast_path(self.current) }
     }
 
@@ -207,12 +189,8 @@ impl<O: Observer> System<O> {
     /// thread's registers and near stack; else it is not looked at.
     pub fn access(&mut self, address: u64, increment: Increment, code: u64, state: u64) {
         let cpu = self.current;
-        if self.probes[cpu].is_active() {
-            let misses = self.engine.cpus[cpu].counters.level1_misses;
-            self.engine.access(cpu, address, increment, code);
-            self.wake_watchers();
-            let is_quiet = !increment.is_write() && misses == self.engine.cpus[cpu].counters.level1_misses;
-            self.probe(address, increment, code, state, is_quiet);
+        if self.spins[cpu].probe.is_active() {
+            self.access_under_probe(address, increment, code, state);
             return;
         }
         self.engine.access(cpu, address, increment, code);
@@ -224,7 +202,7 @@ impl<O: Observer> System<O> {
 
     /// Whether accesses are looked at one by one, to prove a spin-wait.
     pub fn is_probing(&self) -> bool {
-        self.probes[self.current].is_active()
+        self.spins[self.current].probe.is_active()
     }
 
     /// Accesses of the current thread to all of a range, as a copy loop would make them.
@@ -306,7 +284,7 @@ impl<O: Observer> System<O> {
     /// Closes the accounts of the current turn, and starts a probe if it looked like a spin-wait.
     fn end_turn(&mut self) {
         let cpu = self.current;
-        if self.probes[cpu].is_active() {
+        if self.spins[cpu].probe.is_active() {
             return;
         }
         let (reads, writes) = self.engine.fold_counts(cpu);
@@ -317,75 +295,7 @@ impl<O: Observer> System<O> {
             && self.threads.runnable_on(cpu) == 1
             && self.engine.is_due(cpu)
         {
-            self.probes[cpu].suspect();
-        }
-    }
-
-    fn probe(&mut self, address: u64, increment: Increment, code: u64, state: u64, is_quiet: bool) {
-        let cpu = self.current;
-        match self.probes[cpu].note(address, code, state, increment) {
-            Ok(None) if is_quiet => {}
-            Ok(Some(spin)) if is_quiet => {
-                self.stop_probe();
-                self.park(spin, SpinEvidence::Proven);
-            }
-            Ok(_) if !increment.is_write() && self.probes[cpu].start_over() => {}
-            _ => {
-                self.probes[cpu].discourage();
-                self.stop_probe();
-            }
-        }
-    }
-
-    fn stop_probe(&mut self) {
-        let cpu = self.current;
-        if self.probes[cpu].is_active() {
-            let instructions = self.probes[cpu].stop();
-            self.engine.charge(cpu, instructions.into());
-            // The hooks must get their own block back.
-            self.must_switch = true;
-        }
-    }
-
-    /// The current thread polls `address` in a turn of so many instructions and reads: it waits until the line is
-    /// taken away, or a quantum if it only is likely to go on. For operations that the front end sees one by one, such as
-    /// atomics.
-    pub fn spin(&mut self, address: u64, instructions: u64, reads: u64, evidence: SpinEvidence) {
-        self.stop_probe();
-        self.park(Spin { addresses: vec![address], instructions, reads }, evidence);
-    }
-
-    fn park(&mut self, spin: Spin, evidence: SpinEvidence) {
-        let cpu = self.current;
-        self.must_switch = true;
-        if self.threads.runnable_on(cpu) > 1 || !self.engine.watch(cpu, &spin.addresses) {
-            return;
-        }
-        let now = self.engine.now(cpu);
-        let patience = match evidence {
-            SpinEvidence::Likely => self.options.quantum_cycles,
-            SpinEvidence::Proven => {
-                let patience = self.spin_patience[cpu];
-                self.spin_patience[cpu] = (patience * 2).min(SPIN_PATIENCE.1);
-                patience
-            }
-        };
-        self.threads.suspend(cpu, Status::Spinning, Some(now + patience), now);
-        self.spinning[cpu] = Some(Spinning { spin, since: now, evidence });
-    }
-
-    fn wake_watchers(&mut self) {
-        while let Some((cpu, time)) = self.engine.woken.pop() {
-            let cpu = usize::from(cpu);
-            self.spin_patience[cpu] = SPIN_PATIENCE.0;
-            let waiter = self
-                .threads
-                .all()
-                .iter()
-                .position(|thread| thread.cpu == cpu && thread.status == Status::Spinning);
-            if let Some(id) = waiter.and_then(|index| u16::try_from(index).ok()) {
-                self.wake_at(ThreadId(id), time, false);
-            }
+            self.spins[cpu].probe.suspect();
         }
     }
 
@@ -424,15 +334,7 @@ impl<O: Observer> System<O> {
         if !self.threads.resume(id, cpu, timed_out) {
             return;
         }
-        if let Some(Spinning { spin, since, evidence }) = self.spinning[home].take() {
-            self.engine.stop_watching(home);
-            self.engine.poll_until(home, time.max(since), spin.instructions, spin.reads);
-            match evidence {
-                SpinEvidence::Proven => self.probes[home].follow(),
-                SpinEvidence::Likely if timed_out => self.probes[home].suspect(),
-                SpinEvidence::Likely => {}
-            }
-        }
+        self.end_spin(home, time, timed_out);
         if self.threads.runnable_on(cpu) == 1 {
             self.engine.idle_until(cpu, time);
         } else if self.threads.runnable_on(cpu) == 2 {
@@ -445,7 +347,7 @@ impl<O: Observer> System<O> {
 
     /// A floating thread goes back to its processor, or to the first idle one if that is taken.
     fn idle_cpu_near(&self, home: usize) -> usize {
-        let is_idle = |cpu: usize| self.threads.runnable_on(cpu) == 0 && self.spinning[cpu].is_none();
+        let is_idle = |cpu: usize| self.threads.runnable_on(cpu) == 0 && self.spins[cpu].parked.is_none();
         if self.threads.runnable_on(home) == 0 {
             return home;
         }
