@@ -18,15 +18,7 @@ const CPUS: &str = "sys/devices/system/cpu";
 /// # Errors  [`HostError`] names the file and what is wrong with it.
 pub fn find_hierarchy(root: &Root) -> Result<Hierarchy, HostError> {
     let structure = find_structure(root)?;
-    let nodes: Vec<NodeResources> = structure
-        .nodes
-        .iter()
-        .map(|node| NodeResources {
-            id: node.id,
-            cpus: node.cpus.iter().copied().collect(),
-            has_memory: node.memory.0 > 0,
-        })
-        .collect();
+    let nodes = structure.nodes.iter().map(NodeResources::from).collect();
     let mut hierarchy = Hierarchy::new(nodes, structure.distances)?;
     let online = hierarchy.system().cpus.clone();
     let node_number = |cpu: CpuId| hierarchy.node_of(cpu).map_or(0, |node| u64::from(node.0));

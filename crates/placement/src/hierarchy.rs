@@ -7,7 +7,7 @@
 //! out: sizes and speeds, which the machine tree has.
 
 use crate::ResourceSet;
-use olifant_machine::{CpuId, CpuSet, Machine, NodeId, NodeSet};
+use olifant_machine::{CpuId, CpuSet, Machine, Node, NodeId, NodeSet};
 
 /// A level of the hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -117,15 +117,7 @@ impl Hierarchy {
     /// the first two, a cpu for a core.
     /// # Errors  [`HierarchyError`] if a cpu is in two nodes.
     pub fn of_machine(machine: &Machine) -> Result<Hierarchy, HierarchyError> {
-        let nodes: Vec<NodeResources> = machine
-            .nodes
-            .iter()
-            .map(|node| NodeResources {
-                id: node.id,
-                cpus: node.cpus.iter().copied().collect(),
-                has_memory: node.memory.0 > 0,
-            })
-            .collect();
+        let nodes = machine.nodes.iter().map(NodeResources::from).collect();
         let distances = machine.structure().ok().and_then(|structure| structure.distances);
         let mut hierarchy = Hierarchy::new(nodes, distances)?;
         let of_nodes: Vec<CpuSet> = hierarchy.nodes.iter().map(|node| node.cpus.clone()).collect();
@@ -254,6 +246,12 @@ impl Hierarchy {
             }
         }
         ResourceSet::new(cpus, nodes)
+    }
+}
+
+impl From<&Node> for NodeResources {
+    fn from(node: &Node) -> Self {
+        Self { id: node.id, cpus: node.cpus.iter().copied().collect(), has_memory: node.memory.0 > 0 }
     }
 }
 
