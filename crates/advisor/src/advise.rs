@@ -12,7 +12,7 @@ use crate::planner::Planner;
 use crate::reason;
 use crate::teams::Teams;
 use olifant_machine::Machine;
-use olifant_opium::profile::{AreaKind, Profile, Sharing};
+use olifant_opium::profile::{Area, AreaKind, Profile, Sharing};
 use olifant_placement::{AreaMatch, AreaPlan, Decision, Plan, Prediction};
 
 /// Works out where threads and data should live. Deterministic; reads nothing but its arguments.
@@ -162,8 +162,9 @@ fn read_only(profile: &Profile, plan: &Plan, forecaster: &Forecaster) -> Vec<Fin
 /// Adds advice to pad, for areas that a plan can name.
 fn with_padding(mut plan: Plan, profile: &Profile, findings: &[Finding]) -> Plan {
     let areas = areas_to_pad(profile, findings);
-    let groups = group(profile, |area| areas.contains(&area));
-    for group in groups.iter().filter(|group| !matches!(group.kind, AreaKind::Stack | AreaKind::Small)) {
+    let may_pad = |area: &Area| !matches!(area.kind, AreaKind::Stack | AreaKind::Small);
+    let groups = group(profile, |area| areas.contains(&area) && may_pad(&profile.areas[area]));
+    for group in &groups {
         for &area in &group.areas {
             let name: AreaMatch = group.single_out(profile, area).unwrap_or_else(|| group.name.clone());
             let reason = findings

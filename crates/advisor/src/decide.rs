@@ -32,7 +32,7 @@ pub(crate) fn decide(case: &Case, group: &Group) -> Vec<AreaPlan> {
 
 /// One area alone in its group keeps the group's shorter name, unless the site also made areas without traffic.
 fn single_name(case: &Case, group: &Group, area: usize) -> Option<AreaMatch> {
-    match group.kind {
+    match case.profile.areas[area].kind {
         AreaKind::Stack | AreaKind::Small => None,
         _ => group.single_out(case.profile, area),
     }

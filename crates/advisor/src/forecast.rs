@@ -123,7 +123,11 @@ impl<'a> Forecaster<'a> {
                 }
                 (AreaKind::Global, _) => by_symbol(&area.name),
                 (AreaKind::Stack, _) => by_symbol(FOR_STACKS),
-                (AreaKind::Small, _) => by_symbol(FOR_SMALL),
+                (AreaKind::Small, site) => site
+                    .and_then(|site| {
+                        first(&|name| name.is_allocation(path_of(site), area.bytes, area.ordinal))
+                    })
+                    .or_else(|| by_symbol(FOR_SMALL)),
                 _ => None,
             }
         };

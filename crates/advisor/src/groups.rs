@@ -2,8 +2,8 @@
 //!
 //! Allocations are named by a frame of their call path that no other site has in its own, the innermost such frame: so
 //! a wrapper around the allocator does not make all allocations look alike. Sites that no frame tells apart share a
-//! group, and get one decision. Globals go by symbol; all stacks and all small allocations are one group each. Areas
-//! that nothing names (libraries, mappings without a site) are left out.
+//! group, and get one decision. Globals go by symbol; all stacks are one group. Small
+//! allocations go by site too, as a whole: they share pages, so nothing singles one out. Areas that nothing names (libraries, mappings without a site) are left out.
 
 use olifant_opium::profile::{AreaKind, Frame, Profile, Site};
 use olifant_placement::{AreaMatch, FOR_SMALL, FOR_STACKS, Place};
@@ -50,10 +50,14 @@ pub(crate) fn group(profile: &Profile, has_counters: impl Fn(usize) -> bool) -> 
     let mut sizes: Vec<BTreeSet<u64>> = Vec::new();
     for (number, area) in profile.areas.iter().enumerate() {
         let (key, can_single_out) = match (area.kind, area.site) {
-            (AreaKind::Heap | AreaKind::Mapping, Some(site)) => {
+            (AreaKind::Heap | AreaKind::Mapping | AreaKind::Small, Some(site)) => {
                 match naming.frame(&profile.sites, site as usize) {
-                    Some((frame, is_unique)) => {
-                        ((0, frame.function.clone(), frame.file.clone(), frame.line), is_unique)
+                    Some((frame, is_unique)) => (
+                        (0, frame.function.clone(), frame.file.clone(), frame.line),
+                        is_unique && area.kind != AreaKind::Small,
+                    ),
+                    None if area.kind == AreaKind::Small => {
+                        ((1, FOR_SMALL.to_owned(), String::new(), 0), false)
                     }
                     None => continue,
                 }
@@ -75,14 +79,16 @@ pub(crate) fn group(profile: &Profile, has_counters: impl Fn(usize) -> bool) -> 
             sizes.push(BTreeSet::new());
             groups.len() - 1
         });
-        sizes[at].insert(area.bytes);
+        groups[at].can_single_out &= can_single_out;
+        // The size of a chunk of small allocations says nothing of theirs.
+        sizes[at].insert(if area.kind == AreaKind::Small { 0 } else { area.bytes });
         if has_counters(number) {
             groups[at].areas.push(number);
         }
     }
     for (group, sizes) in groups.iter_mut().zip(&sizes) {
         if let (AreaMatch::Site { bytes, .. }, 1) = (&mut group.name, sizes.len()) {
-            *bytes = sizes.first().copied();
+            *bytes = sizes.first().copied().filter(|&bytes| bytes > 0);
         }
     }
     groups.retain(|group| !group.areas.is_empty());

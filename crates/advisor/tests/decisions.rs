@@ -219,6 +219,41 @@ fn stacks_live_with_their_threads() {
 }
 
 #[test]
+fn small_allocations_go_by_their_site_as_a_whole() {
+    let machine = hub(2, 2);
+    let mut builder = Builder::new(&machine, &cpus(4));
+    for (function, line) in [("new_cell", 7), ("new_edge", 9)] {
+        let site = builder.site(function, line);
+        for thread in 0..4 {
+            let area = builder.area(site, 2, thread);
+            builder.profile.areas[area].kind = AreaKind::Small;
+            builder.profile.areas[area].thread = thread;
+            // Cells are used by the thread that makes them, edges by thread 3 alone.
+            let user = if line == 7 { thread } else { 3 };
+            builder.page(area, 0, &[(user, 400, 400)]);
+            builder.page(area, 1, &[(user, 400, 400)]);
+        }
+    }
+    let advice = advise(&builder.finish(), &machine, &Options::default());
+    let found: Vec<_> = advice.plan.areas.iter().map(|entry| (&entry.area, &entry.decision)).collect();
+    let site = |function: &str, line| AreaMatch::Site {
+        function: function.into(),
+        file: "test.c".into(),
+        line,
+        bytes: None,
+        ordinal: None,
+    };
+    assert_eq!(
+        found,
+        [
+            (&site("new_cell", 7), &policy(MemoryPolicy::Local)),
+            (&site("new_edge", 9), &policy(MemoryPolicy::Node(NodeId(1)))),
+        ]
+    );
+    assert_eq!(advice.effect.remote_after, 0);
+}
+
+#[test]
 fn data_that_are_only_read_are_worth_a_copy_per_node() {
     let machine = hub(4, 4);
     let mut builder = Builder::new(&machine, &cpus(16));

@@ -47,13 +47,19 @@ fn is_of_runtime(name: &str) -> bool {
 
 fn key(area: &AreaMatch, lines: &LineTable, globals: &[GlobalSymbol]) -> Option<AreaKey> {
     match area {
+        AreaMatch::Symbol(name) if name == FOR_STACKS => Some(AreaKey::Stacks),
+        AreaMatch::Symbol(name) if name == FOR_SMALL => Some(AreaKey::Small),
         AreaMatch::Symbol(name) => {
             let global = globals.iter().find(|global| global.name == *name)?;
             Some(AreaKey::Range { start: global.address, bytes: global.bytes })
         }
-        AreaMatch::Site { file, line, bytes, ordinal, .. } => {
-            let code: Vec<CodeRange> = lines
-                .addresses_of_line(file, *line)
+        AreaMatch::Site { function, file, line, bytes, ordinal } => {
+            let code = if *line == 0 {
+                lines.addresses_of_function(function)
+            } else {
+                lines.addresses_of_line(file, *line)
+            };
+            let code: Vec<CodeRange> = code
                 .into_iter()
                 .map(|range| CodeRange { module: String::new(), start: range.start, end: range.end })
                 .collect();
@@ -77,10 +83,10 @@ fn place(decision: &Decision) -> Option<Place> {
 
 fn remark(entry: &AreaPlan) -> String {
     match &entry.area {
-        AreaMatch::Symbol(name) if name == FOR_SMALL || name == FOR_STACKS => {
-            format!("plan: {name} stay where --memory puts them; the runtime does not move them yet")
-        }
         AreaMatch::Symbol(name) => format!("plan: the program has no global {name}; the entry is left out"),
+        AreaMatch::Site { function, line: 0, .. } => {
+            format!("plan: the program has no function {function}; the entry is left out")
+        }
         AreaMatch::Site { function, file, line, .. } => format!(
             "plan: no code of the program is from {file}:{line} ({function}); the entry is left out \
              (was it built with -g, from the same source?)"

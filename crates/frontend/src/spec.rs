@@ -98,6 +98,10 @@ pub enum AreaKey {
         /// 0-based ordinal among the allocations of the same site and size; `None` matches all.
         ordinal: Option<u32>,
     },
+    /// The stacks of all threads.
+    Stacks,
+    /// Small allocations, which share pages, where no entry is for their site.
+    Small,
     /// Memory of the program's image, by address.
     Range {
         /// First address.

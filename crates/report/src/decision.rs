@@ -17,9 +17,11 @@ pub(crate) fn entry_for(plan: &Plan, profile: &Profile, area: &Area) -> Option<u
         file: &frame.file,
         line: frame.line,
     });
+    let by_site = || plan.for_allocation(path.clone(), area.bytes, area.ordinal);
     let applied = match symbol {
+        Some(FOR_SMALL) => by_site().or_else(|| plan.for_symbol(FOR_SMALL)),
         Some(symbol) => plan.for_symbol(symbol),
-        None => plan.for_allocation(path.clone(), area.bytes, area.ordinal),
+        None => by_site(),
     };
     let is_advice = |entry: &&AreaPlan| match (&entry.area, symbol) {
         (olifant_placement::AreaMatch::Symbol(name), Some(symbol)) => name == symbol,

@@ -72,7 +72,24 @@ impl Areas {
 
     /// Where an allocation's pages go: by the first rule that matches its call path, or by the run's policy.
     pub fn place(&self, path: &[u64], bytes: u64, ordinal: u32) -> Placement {
-        let rule = self.rules.iter().find(|rule| match &rule.area {
+        self.placement(self.rule_for_site(path, bytes, ordinal))
+    }
+
+    /// The same for a chunk of small allocations.
+    pub fn place_small(&self, path: &[u64], bytes: u64, ordinal: u32) -> Placement {
+        self.placement(self.rule_for_site(path, bytes, ordinal).or_else(|| self.rule_for(&AreaKey::Small)))
+    }
+
+    fn placement(&self, rule: Option<&AreaRule>) -> Placement {
+        rule.map_or_else(|| Placement::Policy(self.default.clone()), |rule| placement(&rule.place))
+    }
+
+    fn rule_for(&self, area: &AreaKey) -> Option<&AreaRule> {
+        self.rules.iter().find(|rule| rule.area == *area)
+    }
+
+    fn rule_for_site(&self, path: &[u64], bytes: u64, ordinal: u32) -> Option<&AreaRule> {
+        self.rules.iter().find(|rule| match &rule.area {
             AreaKey::Site { code, bytes: of_bytes, ordinal: of_ordinal } => {
                 of_bytes.is_none_or(|of| of == bytes)
                     && of_ordinal.is_none_or(|of| of == ordinal)
@@ -81,15 +98,19 @@ impl Areas {
                         code.iter().any(|range| crate::modules::is_within(range, address - 1))
                     })
             }
-            AreaKey::Range { .. } => false,
-        });
-        rule.map_or_else(|| Placement::Policy(self.default.clone()), |rule| placement(&rule.place))
+            AreaKey::Range { .. } | AreaKey::Stacks | AreaKey::Small => false,
+        })
     }
 
     /// A thread begins on a stack, perhaps one that an earlier thread used.
     pub fn add_stack(&mut self, thread: usize, stack: Stack, system: &mut System) {
         let (start, bytes) = (stack.start() as u64, stack.bytes() as u64);
-        system.map(start, bytes, Placement::Policy(self.default.clone()));
+        let place = match self.placement(self.rule_for(&AreaKey::Stacks)) {
+            // Its creator asks for it, but it is its own thread's.
+            Placement::Policy(MemoryPolicy::Local) => Placement::Policy(MemoryPolicy::FirstTouch),
+            place => place,
+        };
+        system.map(start, bytes, place);
         let born = system.now_cycles();
         if let Some(&id) = self.stacks.get(&(stack.end() as u64)) {
             let area = &mut self.list[id as usize];

@@ -159,7 +159,7 @@ fn add_chunk(runtime: &mut Runtime, number: usize) -> bool {
         freed: None,
     };
     runtime.areas.add(area);
-    let place = runtime.areas.place(&path, bytes, ordinal);
+    let place = runtime.areas.place_small(&path, bytes, ordinal);
     runtime.system.map(start, bytes, place);
     true
 }

@@ -6,7 +6,7 @@
 
 use crate::symbols::SymbolError;
 use crate::symbols::table;
-use addr2line::Loader;
+use addr2line::{Loader, demangle_auto};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Component, Path};
@@ -15,18 +15,22 @@ use std::path::{Component, Path};
 pub struct LineTable {
     /// Ranges of addresses by line, then by file; in the order of the table.
     lines: BTreeMap<u32, BTreeMap<String, Vec<Range<u64>>>>,
+    /// Ranges of addresses by function, demangled.
+    functions: BTreeMap<String, Vec<Range<u64>>>,
 }
 
 impl LineTable {
-    /// Reads the whole line table of `object`. Cost: about a microsecond per row. An object without debugging
-    /// information gives an empty table.
+    /// Reads the whole line table of `object`. Cost: about a microsecond per row. Of an object without debugging
+    /// information only the functions are known.
     ///
     /// # Errors
     /// `Unreadable` or `NotAnObject`.
     pub fn open(object: &Path) -> Result<Self, SymbolError> {
         // First by the symbol table's reader, whose errors tell a missing file from a foreign one.
-        table::functions(object)?;
-        let mut table = LineTable { lines: BTreeMap::new() };
+        let mut table = LineTable { lines: BTreeMap::new(), functions: BTreeMap::new() };
+        for function in table::functions(object)? {
+            table.add_function(&demangle_auto(function.name.into(), None), function.address..function.end);
+        }
         let Ok(loader) = Loader::new(object) else { return Ok(table) };
         let Ok(rows) = loader.find_location_range(0, u64::MAX) else { return Ok(table) };
         for (start, bytes, location) in rows {
@@ -40,6 +44,9 @@ impl LineTable {
                     table.add(location.file, location.line, &code);
                 }
                 is_innermost = false;
+                if let Some(name) = frame.function.as_ref().and_then(|function| function.demangle().ok()) {
+                    table.add_function(&name, code.clone());
+                }
             }
         }
         Ok(table)
@@ -51,17 +58,24 @@ impl LineTable {
     /// A return address belongs to a range if the byte before it does.
     pub fn addresses_of_line(&self, file: &str, line: u32) -> Vec<Range<u64>> {
         let files = self.lines.get(&line).into_iter().flatten();
-        let mut ranges: Vec<Range<u64>> =
-            files.filter(|(known, _)| is_same_file(known, file)).flat_map(|(_, code)| code.clone()).collect();
-        ranges.sort_by_key(|range| (range.start, range.end));
-        let mut joined: Vec<Range<u64>> = Vec::new();
-        for range in ranges {
-            match joined.last_mut() {
-                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-                _ => joined.push(range),
+        joined(
+            files.filter(|(known, _)| is_same_file(known, file)).flat_map(|(_, code)| code.clone()).collect(),
+        )
+    }
+
+    /// The same for all the code of a function, wherever it was inlined.
+    pub fn addresses_of_function(&self, function: &str) -> Vec<Range<u64>> {
+        joined(self.functions.get(function).cloned().unwrap_or_default())
+    }
+
+    fn add_function(&mut self, name: &str, code: Range<u64>) {
+        match self.functions.get_mut(name) {
+            // Most rows of a function lie within its symbol.
+            Some(ranges) if ranges.iter().any(|known| known.start <= code.start && code.end <= known.end) => {
             }
+            Some(ranges) => ranges.push(code),
+            None => _ = self.functions.insert(name.to_owned(), vec![code]),
         }
-        joined
     }
 
     fn add(&mut self, file: Option<&str>, line: Option<u32>, code: &Range<u64>) {
@@ -73,6 +87,19 @@ impl LineTable {
             }
         }
     }
+}
+
+/// Ranges in ascending order, those that touch made one.
+fn joined(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    ranges.sort_by_key(|range| (range.start, range.end));
+    let mut joined: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => joined.push(range),
+        }
+    }
+    joined
 }
 
 /// [`LineTable::addresses_of_line`] for a single question to `object`.

@@ -92,3 +92,19 @@ fn what_is_no_object_is_refused() {
     let error = addresses_of_line(Path::new("/nowhere/grid"), "grid.c", 5).unwrap_err();
     assert!(matches!(error, SymbolError::Unreadable { .. }), "{error}");
 }
+
+#[test]
+fn a_function_owns_its_code_with_and_without_lines_and_where_it_was_inlined() {
+    for options in [["-g", "-O0"], ["-g", "-O2"], ["-g0", "-O0"]] {
+        let program = Program::new("cc", &[options[0], options[1], "-no-pie"], GRID);
+        let (_, path) = program.run();
+        let table = LineTable::open(&program.path).unwrap();
+        let ranges = table.addresses_of_function("make_row");
+        assert!(
+            path.iter().any(|address| returns_into(&ranges, *address)),
+            "{options:?}: {ranges:x?} {path:x?}"
+        );
+        assert!(ranges.is_sorted_by(|a, b| a.end < b.start), "{ranges:x?}");
+        assert_eq!(table.addresses_of_function("make_col"), []);
+    }
+}
