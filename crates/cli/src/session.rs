@@ -10,12 +10,13 @@ use olifant_frontend::spec::RunSpec;
 use olifant_machine::{CpuId, Machine};
 use olifant_opium::profile::Profile;
 use olifant_placement::{MemoryPolicy, Plan, ThreadPolicy};
+use olifant_store::StoreError;
 use olifant_store::symbols::{Symbolizer, resolve};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Seconds between checkpoints of a profile, so that a killed run loses little.
-const CHECKPOINT_SECONDS: u32 = 30;
+const CHECKPOINT_SECONDS: u32 = 5;
 
 /// A program, a machine, and what stays the same from run to run.
 pub struct Session {
@@ -159,6 +160,18 @@ pub fn keep(profile: &Profile, path: &Path) -> anyhow::Result<()> {
         Ok(()) => bail!("{error}; what was measured is kept in {}", rescue.display()),
         Err(second) => bail!("{error}; it could not be kept elsewhere either: {second}"),
     }
+}
+
+/// Loads a profile: a file that [`keep`] wrote, or what a program left behind whose `olifant` was killed.
+pub fn open(path: &Path) -> anyhow::Result<Profile> {
+    let refusal = match olifant_store::read(path) {
+        Err(error @ StoreError::NotAProfile { .. }) => error,
+        other => return Ok(other?),
+    };
+    let Ok(Some(mut profile)) = launch::read_profile(path) else { return Err(refusal.into()) };
+    let symbolizer = Symbolizer::new(&profile.modules);
+    resolve(&mut profile, &symbolizer);
+    Ok(profile)
 }
 
 /// Numbers of nodes and cpus mean something in one configuration only. A plan that names none is taken at its word.

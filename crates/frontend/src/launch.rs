@@ -200,7 +200,10 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), LaunchError> {
         .map_err(|source| LaunchError::Temporary { path: path.display().to_string(), source })
 }
 
-fn read_profile(path: &Path) -> Result<Option<Profile>, LaunchError> {
+/// The profile in a file that a program wrote, as it stands when nobody was left to collect it; `None` if the file is
+/// missing or empty.
+/// # Errors  `Damaged` if it is something else.
+pub fn read_profile(path: &Path) -> Result<Option<Profile>, LaunchError> {
     match std::fs::read(path) {
         Ok(bytes) if !bytes.is_empty() => postcard::from_bytes(&bytes).map(Some).map_err(|error| {
             LaunchError::Damaged { path: path.display().to_string(), reason: error.to_string() }

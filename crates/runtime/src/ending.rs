@@ -6,7 +6,7 @@ use crate::say::say;
 use crate::state::{is_free, with};
 use crate::{sys, thread_end};
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 /// Calls between two looks at the host's clock.
 const CALLS_PER_LOOK: u32 = 256;
@@ -16,6 +16,8 @@ const FAILURE: i32 = 2;
 const REFUSAL: i32 = 125;
 
 static IS_COMPLETE: AtomicBool = AtomicBool::new(false);
+/// Who started the process, and collects the profile.
+static LAUNCHER: AtomicI32 = AtomicI32::new(0);
 static CALLS: AtomicU32 = AtomicU32::new(0);
 static NEXT_CHECKPOINT: AtomicU64 = AtomicU64::new(u64::MAX);
 
@@ -34,6 +36,7 @@ extern "C" fn at_quick_exit(_: *mut c_void) {
 
 /// Sets up what happens at the end: the profile is written after all of the program's own exit handlers.
 pub fn initialise(checkpoint_seconds: u32) {
+    LAUNCHER.store(sys::parent(), Ordering::Relaxed);
     // SAFETY: the handlers have the right types and need no data. Handlers run in reverse order, and these are registered
     // before any other.
     unsafe {
@@ -59,8 +62,12 @@ pub fn leave_profile(is_complete: bool, exit_code: i32) {
     }
     IS_COMPLETE.store(is_complete, Ordering::Relaxed);
     crate::modules::refresh();
-    if let Err(text) = with(|runtime| profile::write(runtime, is_complete, exit_code)) {
-        say(&text);
+    match with(|runtime| profile::write(runtime, is_complete, exit_code)) {
+        Err(text) => say(&text),
+        Ok(path) if sys::parent() != LAUNCHER.load(Ordering::Relaxed) => {
+            say(&format!("olifant itself was ended: `olifant report {path}` shows what was measured"));
+        }
+        Ok(_) => {}
     }
 }
 

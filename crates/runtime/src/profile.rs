@@ -7,16 +7,17 @@ use crate::{join, modules, sys};
 use olifant_opium::collect;
 use olifant_opium::profile::{Evidence, Profile, RunInfo, Thread};
 
-/// Writes the profile to where the run's specification says.
+/// Writes the profile to where the run's specification says, and says where that is.
 /// # Errors  A text for the person: which file, what failed.
-pub fn write(runtime: &mut Runtime, is_complete: bool, exit_code: i32) -> Result<(), String> {
-    let Some(path) = runtime.spec.dump.clone() else { return Ok(()) };
+pub fn write(runtime: &mut Runtime, is_complete: bool, exit_code: i32) -> Result<String, String> {
+    let path = runtime.spec.dump.clone().unwrap_or_default();
     let profile = take(runtime, is_complete, exit_code);
     let bytes = postcard::to_allocvec(&profile).map_err(|error| format!("profile {path}: {error}"))?;
     replace(&path, &bytes).map_err(|errno| {
         let reason = std::io::Error::from_raw_os_error(errno);
-        format!("profile {path}: cannot write: {reason}")
-    })
+        format!("profile {path}: cannot write: {reason}; free some space, or set TMPDIR to another folder")
+    })?;
+    Ok(path)
 }
 
 fn replace(path: &str, bytes: &[u8]) -> Result<(), i32> {

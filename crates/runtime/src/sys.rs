@@ -134,6 +134,12 @@ pub fn exit_group(code: i32) -> ! {
     }
 }
 
+/// Id of the process that started this one, or that it was left to.
+pub fn parent() -> i32 {
+    // SAFETY: getppid takes nothing and cannot fail.
+    unsafe { call(libc::SYS_getppid, [0; 6]) as i32 }
+}
+
 /// The process's id.
 pub fn process_id() -> i32 {
     // SAFETY: takes no arguments.

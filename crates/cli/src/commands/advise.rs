@@ -2,7 +2,7 @@
 
 use crate::arguments::{Format, FormatArguments, TopArguments};
 use crate::outcome::Outcome;
-use crate::output;
+use crate::{output, session};
 use anyhow::Context;
 use clap::Args;
 use olifant_advisor::{Options, Verdict, advise};
@@ -39,7 +39,7 @@ pub struct Arguments {
 
 /// Makes the plan, and tells it or writes it.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let profile = olifant_store::read(&arguments.profile)?;
+    let profile = session::open(&arguments.profile)?;
     let machine = Machine::from_toml(&profile.run.machine_toml)
         .with_context(|| format!("{}: the machine in the profile", arguments.profile.display()))?;
     let advice = advise(&profile, &machine, &Options::default());

@@ -2,8 +2,8 @@
 
 use crate::arguments::TopArguments;
 use crate::outcome::Outcome;
-use crate::output;
 use crate::sources::SourceFiles;
+use crate::{output, session};
 use anyhow::ensure;
 use clap::{Args, ValueEnum};
 use olifant_report::page::{Page, PageRun};
@@ -105,7 +105,7 @@ enum Order {
 
 /// Shows the profile.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let profile = olifant_store::read(&arguments.profile)?;
+    let profile = session::open(&arguments.profile)?;
     let symbolizer = Symbolizer::new(&profile.modules);
     let locate = |address| symbolizer.frames_at(address).into_iter().next();
     let options =
