@@ -92,18 +92,25 @@ impl Guest {
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("temporary files can be made");
     std::fs::create_dir(folder.path().join("lab")).expect("the folder can be written");
-    for (program, options) in [("placed", &[][..]), ("threads", &["-fopenmp"][..])] {
-        let source = root().join("tests/lab").join(program).with_extension("c");
-        let built = Command::new("gcc")
-            .args(["-std=c11", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror"])
-            .args(options)
-            .arg("-o")
-            .arg(folder.path().join(program))
-            .arg(source)
-            .status();
-        assert!(built.is_ok_and(|status| status.success()), "gcc cannot build {program}");
-    }
+    built_for_guest(folder.path(), "placed", &[]);
+    built_for_guest(folder.path(), "threads", &["-fopenmp"]);
     folder
+}
+
+/// Builds one of the C programs beside this file into a folder.
+///
+/// # Panics
+/// If the compiler refuses it.
+pub fn built_for_guest(folder: &Path, program: &str, options: &[&str]) {
+    let source = root().join("tests/lab").join(program).with_extension("c");
+    let built = Command::new("gcc")
+        .args(["-std=c11", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror"])
+        .args(options)
+        .arg("-o")
+        .arg(folder.join(program))
+        .arg(source)
+        .status();
+    assert!(built.is_ok_and(|status| status.success()), "gcc cannot build {program}");
 }
 
 /// What `placed` and `olifant where --format json` print: the address of the mapping, then one object per look at it.

@@ -4,6 +4,7 @@
 //! Needs qemu-system-x86, busybox-static and numactl, and fetches a kernel once. Emulated, so that every host runs the same.
 
 mod guest;
+mod inside;
 mod machine;
 
 use guest::{Guest, Looks};

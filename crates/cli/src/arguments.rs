@@ -13,7 +13,8 @@ const DEFAULT_QUANTUM_CYCLES: u64 = 1000;
 pub struct MachineArguments {
     /// Machine: a name that `olifant topology --list` shows, a machine file, or `host`
     ///
-    /// `host` is a simulated copy of this computer, with assumed timings. Example: --on x4800, --on ./mine.toml
+    /// `host` is a simulated copy of this computer, with assumed timings; `run` takes this computer itself for programs
+    /// that were not built by `olifant cc`. Example: --on x4800, --on ./mine.toml
     #[arg(long, value_name = "MACHINE", default_value = "olifant", help_heading = "Machine")]
     pub on: String,
 

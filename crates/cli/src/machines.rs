@@ -6,7 +6,7 @@ use olifant_machine::{Machine, catalogue};
 use std::path::Path;
 
 /// The name of the machine in front of us.
-const HOST: &str = "host";
+pub const HOST: &str = "host";
 
 /// The machine that the options name, with the configuration applied.
 pub fn choose(arguments: &MachineArguments) -> anyhow::Result<Machine> {

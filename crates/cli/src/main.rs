@@ -4,6 +4,8 @@
 mod arguments;
 mod commands;
 mod definition;
+mod host_run;
+mod inside;
 mod machines;
 mod outcome;
 mod output;

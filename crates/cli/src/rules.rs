@@ -15,6 +15,8 @@ pub struct Resolved {
     pub globals: Vec<GlobalSymbol>,
     /// The plan's entries that move something, the most particular first.
     pub rules: Vec<AreaRule>,
+    /// What each rule is for, as the plan writes it, in the same order.
+    pub names: Vec<String>,
     /// Entries that name nothing in this program, as remarks for a person.
     pub remarks: Vec<String>,
 }
@@ -32,7 +34,11 @@ pub fn resolve(program: &Path, plan: Option<&Plan>) -> Result<Resolved, SymbolEr
     let lines = LineTable::open(program)?;
     for entry in plan.movers() {
         match key(&entry.area, &lines, &resolved.globals) {
-            Some(area) => resolved.rules.extend(place(&entry.decision).map(|place| AreaRule { area, place })),
+            Some(area) => {
+                let rule = place(&entry.decision).map(|place| AreaRule { area, place });
+                resolved.names.extend(rule.as_ref().map(|_| entry.area.to_string()));
+                resolved.rules.extend(rule);
+            }
             None => resolved.remarks.push(remark(entry)),
         }
     }

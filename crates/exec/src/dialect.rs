@@ -9,7 +9,6 @@
 use crate::command_line::{CommandLine, OptionForm};
 use crate::numactl::{reader, wrong};
 use crate::own::Own;
-use crate::threads::needs_preload;
 use crate::{ExecError, World};
 use olifant_placement::{ResourceSet, ThreadPolicy};
 use std::ffi::OsString;
@@ -50,10 +49,9 @@ pub fn dplace<'a>(words: &'a [OsString], world: &dyn World) -> Result<(Own, &'a 
                     given.value.parse().map_err(|error| ExecError::Usage(format!("{error}")))?;
                 own.threads = Some(within_allowed(list, world)?);
             }
-            "s" if given.value == "0" => {}
-            "s" => return Err(needs_preload("dplace -s, which leaves out the first threads,")),
-            "n" => return Err(needs_preload("dplace -n, which places processes by name,")),
-            "x" => return Err(needs_preload("dplace -x, which leaves out threads by a mask,")),
+            "s" => own.skip.extend(0..skip_count(&given.value)?),
+            "n" => own.process = Some(given.value),
+            "x" => own.skip.extend(skip_mask(&given.value)?),
             "r" => {
                 return Err(ExecError::Unsupported {
                     what: "dplace -r".to_owned(),
@@ -64,7 +62,29 @@ pub fn dplace<'a>(words: &'a [OsString], world: &dyn World) -> Result<(Own, &'a 
             _ => {}
         }
     }
+    // dplace counts processes as it counts threads: all that comes of the command, in order.
+    own.has_children = own.threads.is_some();
     Ok((own, line.command()))
+}
+
+/// Threads and processes that dplace can leave out by a count, which a slip of the finger should not make millions.
+const MOST_SKIPPED: u32 = 1 << 16;
+
+/// `-s N`: the first N are left out.
+fn skip_count(text: &str) -> Result<u32, ExecError> {
+    let number = text.parse().ok().filter(|&number| number <= MOST_SKIPPED);
+    number.ok_or_else(|| {
+        ExecError::Usage(format!("dplace -s {text}: a count from 0 to {MOST_SKIPPED} is needed"))
+    })
+}
+
+/// `-x MASK`: bit N leaves out the one of number N.
+fn skip_mask(text: &str) -> Result<Vec<u32>, ExecError> {
+    let digits = text.strip_prefix("0x");
+    let mask = digits.map_or_else(|| text.parse(), |digits| u64::from_str_radix(digits, 16));
+    let mask =
+        mask.map_err(|_| ExecError::Usage(format!("dplace -x {text}: a mask as 6 or 0x6 is needed")))?;
+    Ok((0..u64::BITS).filter(|bit| mask >> bit & 1 == 1).collect())
 }
 
 /// dplace counts cpus within those that the process may use.

@@ -3,9 +3,9 @@
 use crate::command_line::{CommandLine, OptionForm};
 use crate::numactl::Numactl;
 use crate::own::Own;
-use crate::{ExecError, World, dialect, memory};
+use crate::{ExecError, Inside, World, dialect, memory};
 use olifant_placement::{ResourceSet, SetPolicy};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,7 +30,9 @@ pub enum Launch {
         /// The program and its arguments.
         command: Vec<OsString>,
         /// Variables that it is to have.
-        environment: Vec<(&'static str, String)>,
+        environment: Vec<(&'static str, OsString)>,
+        /// What is to be done inside of it, if anything.
+        inside: Option<Box<Inside>>,
     },
     /// Something was shown instead; the exit code.
     Shown {
@@ -108,24 +110,18 @@ pub fn enter(set: &ResourceSet, world: &mut dyn World) -> Result<Vec<String>, Ex
 }
 
 fn prepare_numactl(words: &[OsString], world: &mut dyn World) -> Result<Prepared, Failed> {
+    let plain = |error| Failed { error, as_numactl: false };
     let forms: Vec<OptionForm> = crate::numactl::FORMS.into_iter().chain(crate::own::FORMS).collect();
     let mut line = CommandLine::new(&forms, words);
     let mut numactl = Numactl::default();
     let mut own = Own::default();
-    let mut step = |numactl: &mut Numactl, own: &mut Own| -> Result<bool, ExecError> {
-        let Some(given) = line.next()? else { return Ok(false) };
-        if !own.take(given.name, &given.value)? {
-            numactl.take(given.name, &given.value, world)?;
-        }
-        // numactl shows and is done, whatever follows.
-        Ok(numactl.text.is_none())
-    };
-    loop {
-        match step(&mut numactl, &mut own) {
-            Ok(true) => {}
-            Ok(false) => break,
-            // Where nothing is known to be olifant's own, it is numactl that would have been asked.
-            Err(error) => return Err(Failed { error, as_numactl: !own.places() }),
+    // numactl shows and is done, whatever follows.
+    while numactl.text.is_none() {
+        // Where nothing is known to be olifant's own, it is numactl that would have been asked.
+        let as_numactl = |error, own: &Own| Failed { error, as_numactl: !own.places() };
+        let Some(given) = line.next().map_err(|error| as_numactl(error, &own))? else { break };
+        if !own.take(given.name, &given.value).map_err(plain)? {
+            numactl.take(given.name, &given.value, world).map_err(|error| as_numactl(error, &own))?;
         }
     }
     let as_numactl = numactl.was_used && !own.places();
@@ -161,15 +157,18 @@ fn report(world: &dyn World) -> Result<String, ExecError> {
     Ok(format!("cpus {}, memory {}", world.cpus()?, world.policy()?))
 }
 
-fn ready(own: &Own, command: &[OsString], world: &mut dyn World) -> Result<Prepared, ExecError> {
+/// Carries out olifant's own options for this process, and says what is left to be done for the command.
+/// # Errors  As [`Own::apply`]; `Usage` without a command.
+pub fn ready(own: &Own, command: &[OsString], world: &mut dyn World) -> Result<Prepared, ExecError> {
     let Some(program) = command.first() else { return Err(ExecError::Usage("no command given".to_owned())) };
     let effect = own.apply(program, world)?;
-    let launch = Launch::Ready { command: command.to_vec(), environment: effect.environment };
+    let inside = effect.inside.map(Box::new);
+    let launch = Launch::Ready { command: command.to_vec(), environment: effect.environment, inside };
     Ok(Prepared { launch, remarks: effect.remarks, as_numactl: false })
 }
 
 /// Becomes the program; returns only where that fails.
-pub fn exec(command: &[OsString], environment: &[(&'static str, String)]) -> ExecError {
+pub fn exec(command: &[OsString], environment: &[(&'static str, OsString)]) -> ExecError {
     let Some((program, arguments)) = command.split_first() else {
         return ExecError::Usage("no command given".to_owned());
     };
@@ -185,7 +184,7 @@ pub fn exec(command: &[OsString], environment: &[(&'static str, String)]) -> Exe
 }
 
 /// The file that a program's name means, as execvp(3) finds it.
-pub fn locate(program: &OsString) -> Option<PathBuf> {
+pub fn locate(program: &OsStr) -> Option<PathBuf> {
     let path = Path::new(program);
     if path.components().count() > 1 {
         return path.is_file().then(|| path.to_owned());

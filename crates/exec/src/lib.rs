@@ -5,13 +5,14 @@
 //! and pages are, [`Mover`] moves them. What these do to the system goes through [`World`], so that the grammar is tested
 //! without a machine.
 //!
-//! Left out: what must be done inside the program, thread by thread, which is the preload library's part; `threads.rs`
-//! says what works without it.
+//! What must be done inside the program, thread by thread and block by block, is the preload library's part: `inside.rs`
+//! tells it what to do, and `threads.rs` says what works without it.
 
 mod command_line;
 mod dialect;
 mod error;
 mod host;
+mod inside;
 mod launch;
 mod memory;
 mod movement;
@@ -23,14 +24,17 @@ mod segment;
 mod show;
 mod size;
 mod snapshot;
+mod thread_rules;
 mod threads;
 mod undo;
 mod world;
 
 pub use error::ExecError;
 pub use host::Host;
-pub use launch::{Dialect, Failed, Launch, Prepared, enter, exec, prepare};
+pub use inside::{Inside, environment, why_not};
+pub use launch::{Dialect, Failed, Launch, Prepared, enter, exec, locate, prepare, ready};
 pub use movement::{Goal, Moved, Mover, Progress};
+pub use own::Own;
 pub use report::ShownAs;
 pub use snapshot::{MappingPages, Snapshot, ThreadPlace};
 pub use undo::{Undo, UndoError};

@@ -38,7 +38,7 @@ pub fn process_policy(
                 return Err(ExecError::Unsupported {
                     what: format!("memory policy {policy}"),
                     needs: "stripes of several pages, which Linux has for a range of addresses only: use striped:1, \
-                            or `olifant run --on host` with a plan"
+                            or --heap for what malloc gives"
                         .to_owned(),
                 });
             }

@@ -1,21 +1,26 @@
 //! The launcher's own options, beside numactl's: sets, thread and memory policies in olifant's words.
 
 use crate::command_line::OptionForm;
+use crate::inside::{Inside, machine};
 use crate::numactl::{reader, wrong};
-use crate::threads::{needs_preload, openmp_environment, order_now, uses_openmp};
-use crate::{ExecError, World, launch, memory, rank};
+use crate::threads::{openmp_environment, order_now, uses_openmp};
+use crate::{ExecError, World, launch, memory, rank, thread_rules};
+use olifant_frontend::inside::{HeapRule, ThreadRule, ThreadRules};
 use olifant_machine::{CpuSet, NodeSet};
 use olifant_placement::{ResourceSet, SetPolicy, ThreadPolicy};
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// The forms of the options. They cannot be shortened, so that numactl's short forms stay what they are.
-pub const FORMS: [OptionForm; 9] = [
+pub const FORMS: [OptionForm; 11] = [
     form("set", true),
     form("threads", true),
     form("memory", true),
+    form("heap", true),
     form("plan", true),
     form("skip", true),
     form("thread", true),
+    form("children", false),
     form("ranks", false),
     form("openmp", false),
     form("report", false),
@@ -34,12 +39,18 @@ pub struct Own {
     pub threads: Option<ThreadPolicy>,
     /// Where pages live.
     pub memory: Option<SetPolicy>,
+    /// Where the memory lives that malloc and its kin give.
+    pub heap: Option<SetPolicy>,
     /// A plan's file.
-    pub plan: Option<String>,
-    /// Threads that are not counted.
-    pub skip: Option<String>,
+    pub plan: Option<PathBuf>,
+    /// Threads that are left out of the order, by number.
+    pub skip: Vec<u32>,
     /// Rules for threads by name or number.
-    pub rules: Vec<String>,
+    pub rules: Vec<ThreadRule>,
+    /// Processes of this name only.
+    pub process: Option<String>,
+    /// Child processes are placed too.
+    pub has_children: bool,
     /// Take this MPI rank's part of the set.
     pub by_rank: bool,
     /// The program is an OpenMP one.
@@ -52,7 +63,9 @@ pub struct Own {
 #[derive(Debug, Default)]
 pub struct Effect {
     /// Variables that it is to have.
-    pub environment: Vec<(&'static str, String)>,
+    pub environment: Vec<(&'static str, OsString)>,
+    /// What is to be done inside of it, if anything.
+    pub inside: Option<Inside>,
     /// Remarks for a person.
     pub remarks: Vec<String>,
 }
@@ -65,9 +78,11 @@ impl Own {
             "set" => self.set = Some(value.to_owned()),
             "threads" => self.threads = Some(value.parse().map_err(usage)?),
             "memory" => self.memory = Some(value.parse().map_err(usage)?),
-            "plan" => self.plan = Some(value.to_owned()),
-            "skip" => self.skip = Some(value.to_owned()),
-            "thread" => self.rules.push(value.to_owned()),
+            "heap" => self.heap = Some(value.parse().map_err(usage)?),
+            "plan" => self.plan = Some(PathBuf::from(value)),
+            "skip" => self.skip = thread_rules::skip(value)?,
+            "thread" => self.rules.push(thread_rules::rule(value)?),
+            "children" => self.has_children = true,
             "ranks" => self.by_rank = true,
             "openmp" => self.is_openmp = true,
             "report" => self.reports = true,
@@ -87,15 +102,6 @@ impl Own {
         if !self.places() {
             return Ok(Effect::default());
         }
-        if self.plan.is_some() {
-            return Err(needs_preload("--plan, which places each thread and each area,"));
-        }
-        if self.skip.is_some() {
-            return Err(needs_preload("--skip, which leaves out threads by their order,"));
-        }
-        if !self.rules.is_empty() {
-            return Err(needs_preload("--thread, which places threads by name or order,"));
-        }
         let mut remarks = Vec::new();
         let set = self.resource_set(world)?;
         if let Some(set) = &set {
@@ -110,7 +116,30 @@ impl Own {
         }
         let nodes = set.as_ref().map(|set| &set.nodes).filter(|nodes| !nodes.is_empty());
         self.use_memory(nodes, world)?;
-        Ok(Effect { environment: self.place_threads(program, world)?, remarks })
+        let mut effect = Effect { remarks, ..Effect::default() };
+        let threads = self.place_threads(program, world, &mut effect)?;
+        let heap = self.heap_rule(nodes, world)?;
+        if threads != ThreadRules::default() || heap.is_some() || self.plan.is_some() {
+            let mut spec = machine(world)?;
+            spec.threads = threads;
+            spec.heap = heap;
+            spec.has_children = self.has_children;
+            effect.inside = Some(Inside { spec, plan: self.plan.clone() });
+        } else if self.has_children {
+            effect
+                .remarks
+                .push("--children has no effect: cpus and memory policy are inherited anyway".to_owned());
+        }
+        Ok(effect)
+    }
+
+    fn heap_rule(&self, nodes: Option<&NodeSet>, world: &dyn World) -> Result<Option<HeapRule>, ExecError> {
+        let Some(policy) = &self.heap else { return Ok(None) };
+        let nodes = nodes.unwrap_or(&world.allowed()?.nodes);
+        // A policy that the nodes cannot follow is refused before the program starts. Any of them is near to some thread.
+        let near = nodes.first().into_iter().collect();
+        policy.spread(nodes, &near).map_err(usage)?;
+        Ok(Some(HeapRule { policy: policy.to_string(), nodes: nodes.iter().collect() }))
     }
 
     fn use_memory(&self, nodes: Option<&NodeSet>, world: &mut dyn World) -> Result<(), ExecError> {
@@ -140,26 +169,57 @@ impl Own {
         Ok(parts.into_iter().nth(rank.rank))
     }
 
-    /// Places threads as far as that works from outside; the variables that place those of OpenMP.
+    /// Places threads as far as that works from outside; what has to be done inside is the answer.
     fn place_threads(
         &self,
         program: &OsString,
         world: &mut dyn World,
-    ) -> Result<Vec<(&'static str, String)>, ExecError> {
-        let Some(policy) = &self.threads else { return Ok(Vec::new()) };
-        let Some(order) = order_now(policy, world)? else { return Ok(Vec::new()) };
+        effect: &mut Effect,
+    ) -> Result<ThreadRules, ExecError> {
+        let order = match &self.threads {
+            Some(policy) => order_now(policy, world)?.unwrap_or_default(),
+            None => Vec::new(),
+        };
+        let is_selective = !self.skip.is_empty()
+            || !self.rules.is_empty()
+            || self.process.is_some()
+            || (self.has_children && !order.is_empty());
+        if is_selective {
+            self.check_rules(world)?;
+            let (skip, own) = (self.skip.clone(), self.rules.clone());
+            return Ok(ThreadRules { order, skip, own, process: self.process.clone() });
+        }
+        if order.is_empty() {
+            return Ok(ThreadRules::default());
+        }
         if self.is_openmp || launch::locate(program).is_some_and(|path| uses_openmp(&path)) {
-            return Ok(openmp_environment(&order));
+            effect.environment = openmp_environment(&order);
+            return Ok(ThreadRules::default());
         }
         // One cpu for every thread is what a process as a whole can have.
-        let cpus: CpuSet = order.into_iter().collect();
+        let cpus: CpuSet = order.iter().copied().collect();
         if cpus.len() > 1 {
-            return Err(needs_preload(&format!("thread policy {policy}")));
+            return Ok(ThreadRules { order, ..ThreadRules::default() });
         }
         match world.run_on(&cpus)? {
             Some(problem) => Err(ExecError::Refused(problem)),
-            None => Ok(Vec::new()),
+            None => Ok(ThreadRules::default()),
         }
+    }
+
+    /// Rules may only name cpus that the process may use.
+    fn check_rules(&self, world: &dyn World) -> Result<(), ExecError> {
+        let allowed = world.cpus()?;
+        for rule in &self.rules {
+            let cpus: CpuSet = rule.cpus.iter().copied().collect();
+            let outside = cpus.difference(&allowed);
+            if !outside.is_empty() {
+                let problem =
+                    format!("--thread: cpus {outside} are not among those that may be used ({allowed})");
+                return Err(ExecError::Usage(problem));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -2,12 +2,13 @@
 //!
 //! What works without being inside: the cpus that all threads share (float), one cpu for all, and OpenMP programs, whose
 //! runtime places its threads by the environment. Watching /proc for new threads and binding them from outside is not
-//! done: a thread runs, and first touches its memory, before it is seen, and one that lives briefly is never seen. So
-//! everything else is refused until the preload library can do it at pthread_create.
+//! done: a thread runs, and first touches its memory, before it is seen, and one that lives briefly is never seen. All
+//! else is the preload library's, which binds each thread before its first instruction.
 
 use crate::{ExecError, World};
 use olifant_machine::{CpuId, CpuSet};
 use olifant_placement::{Hierarchy, ThreadPolicy};
+use std::ffi::OsString;
 use std::path::Path;
 
 /// The runtimes whose threads OMP_PLACES places, by the names of their libraries.
@@ -50,10 +51,10 @@ pub fn order(
 }
 
 /// The variables that make an OpenMP runtime take the cpus in this order.
-pub fn openmp_environment(order: &[CpuId]) -> Vec<(&'static str, String)> {
+pub fn openmp_environment(order: &[CpuId]) -> Vec<(&'static str, OsString)> {
     let places: Vec<String> = order.iter().map(|cpu| format!("{{{cpu}}}")).collect();
     // `close` gives thread i the place i after the first thread's, which is place 0.
-    vec![("OMP_PLACES", places.join(",")), ("OMP_PROC_BIND", "close".to_owned())]
+    vec![("OMP_PLACES", places.join(",").into()), ("OMP_PROC_BIND", "close".into())]
 }
 
 /// Whether an executable asks for an OpenMP runtime.
@@ -61,16 +62,6 @@ pub fn uses_openmp(program: &Path) -> bool {
     let Ok(bytes) = std::fs::read(program) else { return false };
     let names = |name: &str| bytes.windows(name.len()).any(|window| window == name.as_bytes());
     bytes.starts_with(b"\x7fELF") && OPENMP_RUNTIMES.iter().any(|name| names(name))
-}
-
-/// The refusal of what only code within the program can do.
-pub fn needs_preload(what: &str) -> ExecError {
-    ExecError::Unsupported {
-        what: what.to_owned(),
-        needs: "to be inside the program when it makes threads, which takes the preload library: this build has none. \
-                For OpenMP programs add --openmp; for all threads on the same cpus use --threads float with --set"
-            .to_owned(),
-    }
 }
 
 /// The cpus of `world` that a program may use now, in the order of a policy.
@@ -118,6 +109,6 @@ mod tests {
     #[test]
     fn openmp_gets_one_place_per_cpu_in_order() {
         let environment = openmp_environment(&[CpuId(3), CpuId(0)]);
-        assert_eq!(environment[0], ("OMP_PLACES", "{3},{0}".to_owned()));
+        assert_eq!(environment[0], ("OMP_PLACES", "{3},{0}".into()));
     }
 }

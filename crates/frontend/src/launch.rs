@@ -149,6 +149,26 @@ pub fn launch_to(
     Ok(Outcome { code, signal, profile })
 }
 
+/// Runs a plain program with these variables besides ours and waits for its end; gives its exit code, 128 + n for a signal n.
+/// # Errors  `NotFound`, `NotExecutable`, `Start`.
+pub fn launch_plain(
+    program: &Path,
+    arguments: &[OsString],
+    environment: &[(&'static str, OsString)],
+    stdout: Stdio,
+) -> Result<i32, LaunchError> {
+    let path = find(program)?;
+    let name = || program.display().to_string();
+    let mut command = Command::new(&path);
+    command.args(arguments).envs(environment.iter().map(|(name, value)| (name, value))).stdout(stdout);
+    std::os::unix::process::CommandExt::arg0(&mut command, program);
+    let status = command.spawn().and_then(wait).map_err(|source| match source.kind() {
+        std::io::ErrorKind::PermissionDenied => LaunchError::NotExecutable(name()),
+        _ => LaunchError::Start { program: name(), source },
+    })?;
+    Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
+}
+
 /// The file of an instrumented program: found as a shell finds it, and known to have our runtime.
 /// # Errors  `NotFound`, `NotExecutable`, `Script`, `NotInstrumented`.
 pub fn locate(program: &Path) -> Result<PathBuf, LaunchError> {

@@ -1,7 +1,8 @@
 //! The guest's first file system: busybox, the first program, and this executable with its libraries as the agent.
 
+use crate::LabError;
 use crate::archive::Archive;
-use crate::{LabError, elf};
+use olifant_sys::elf;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;

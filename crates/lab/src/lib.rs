@@ -14,7 +14,6 @@ mod archive;
 mod boot;
 mod cache;
 mod computer;
-mod elf;
 mod error;
 mod files;
 mod guest_root;

@@ -69,6 +69,22 @@ pub enum AreaMatch {
     Symbol(String),
 }
 
+impl core::fmt::Display for AreaMatch {
+    /// For a person: `main at ocean.c:210`, with the ordinal where there is one, or the symbol.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            AreaMatch::Symbol(symbol) => f.write_str(symbol),
+            AreaMatch::Site { function, file, line, ordinal, .. } => {
+                f.write_str(function)?;
+                if !file.is_empty() {
+                    write!(f, " at {file}:{line}")?;
+                }
+                ordinal.map_or(Ok(()), |ordinal| write!(f, " #{ordinal}"))
+            }
+        }
+    }
+}
+
 /// What is done with an area.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision {

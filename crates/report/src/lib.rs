@@ -5,6 +5,7 @@
 //! fields may be added, none is renamed.
 //!
 //! - [`RunRow`]: one run in figures (`run`, `record`);
+//! - [`PlacedRun`]: a run on the host's own memory, read back (`run --on host`);
 //! - [`TuneReport`]: untuned and tuned side by side, and what was done with each area (`tune`);
 //! - [`ProfileReport`]: one profile at length (`report`);
 //! - [`AdviceReport`]: what a plan would do, and why (`advise`);
@@ -18,6 +19,7 @@ mod grid;
 mod identity;
 mod number;
 pub mod page;
+mod placed;
 mod profile;
 mod run;
 mod text;
@@ -26,6 +28,7 @@ mod traffic;
 mod tune;
 
 pub use advice::{AdviceReport, AdviceRow};
+pub use placed::{PlacedArea, PlacedRun};
 pub use profile::{CsvRows, ProfileReport, ReportOptions, Sort};
 pub use run::RunRow;
 pub use tune::{AreaRow, Comparison, TuneReport, Verdict};

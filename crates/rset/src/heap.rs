@@ -7,14 +7,15 @@
 
 use crate::System;
 use crate::error::{Cause, Error, Result};
+use crate::place::exact_pages;
 use crate::read_back::ReadBack;
 use crate::region::RegionOptions;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use olifant_placement::{ResourceSet, SetPolicy, Spread};
 use olifant_sys::heap::{self, ARENA_ALIGNMENT, ARENA_UNIT, Arena, Block};
-use olifant_sys::{HugePages, Pid};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use olifant_sys::{HugePages, Pid, page_size};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A heap on the nodes of a set.
 #[derive(Debug)]
@@ -27,6 +28,10 @@ pub struct Heap {
     /// Held while a part is added.
     growing: Mutex<()>,
 }
+
+/// A heap that does not grow as long as this lives.
+#[derive(Debug)]
+pub struct Growing<'h>(#[expect(dead_code, reason = "it is the lock that counts")] MutexGuard<'h, ()>);
 
 #[derive(Debug)]
 struct Part {
@@ -49,7 +54,12 @@ impl Heap {
     /// A heap under a set by a policy. "Local" is where the calling thread is now.
     /// # Errors  [`Error::Policy`] or [`Error::Refused`] with the cause.
     pub fn new(system: &System, set: &ResourceSet, policy: &SetPolicy) -> Result<Heap> {
-        let spread = system.spread(set, policy)?;
+        Heap::with_spread(system, system.spread(set, policy)?)
+    }
+
+    /// A heap as a spread says.
+    /// # Errors  [`Error::Refused`] with the cause.
+    pub fn with_spread(system: &System, spread: Spread) -> Result<Heap> {
         let heap = Heap {
             system: system.clone(),
             spread,
@@ -57,7 +67,7 @@ impl Heap {
             newest: AtomicUsize::new(0),
             growing: Mutex::new(()),
         };
-        let part = heap.new_part(FIRST_BYTES)?;
+        let part = heap.new_part(FIRST_BYTES.min(heap.most_bytes()))?;
         let _ = heap.parts[0].set(part);
         Ok(heap)
     }
@@ -122,6 +132,20 @@ impl Heap {
         Ok(found)
     }
 
+    /// Keeps other threads from adding to the heap until the answer is dropped: for a process that forks, whose child must
+    /// not find a part half made.
+    pub fn hold(&self) -> Growing<'_> {
+        Growing(self.growing.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Addresses of a part at most: wide stripes and weights take a mapping for each run of pages, and where those are too
+    /// many, all of the part would have to be filled with pages.
+    fn most_bytes(&self) -> usize {
+        let exact =
+            usize::try_from(exact_pages(&self.spread)).unwrap_or(usize::MAX).saturating_mul(page_size());
+        (exact / ARENA_UNIT * ARENA_UNIT).clamp(ARENA_UNIT, LARGEST_BYTES)
+    }
+
     fn parts(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().map_while(OnceLock::get)
     }
@@ -153,7 +177,7 @@ impl Heap {
             return Some(found);
         }
         let next = newest + 1;
-        let wanted = (FIRST_BYTES << next.min(8)).max(bytes.checked_mul(2)?).min(LARGEST_BYTES);
+        let wanted = (FIRST_BYTES << next.min(8)).max(bytes.checked_mul(2)?).min(self.most_bytes());
         let place = self.parts.get(next)?;
         let part = self.new_part(wanted.next_multiple_of(ARENA_UNIT)).ok()?;
         // A block that not even a fresh arena holds leaves the heap as it was; the arena waits for its next use.

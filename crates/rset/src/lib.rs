@@ -28,7 +28,7 @@ mod team;
 
 pub use bind::{Binding, ProcessBinding};
 pub use error::{Cause, Error, Result};
-pub use heap::Heap;
+pub use heap::{Growing, Heap};
 pub use moving::{Pace, Progress};
 pub use olifant_placement::{
     Hierarchy, Level, MemoryPolicy, Resource, ResourceSet, SetPolicy, SetReader, SetTextError, Spread,

@@ -221,6 +221,15 @@ pub(crate) fn finest_run(spread: &Spread) -> u64 {
     }
 }
 
+/// Pages of a range, at most, that a spread can be put on by policies alone.
+pub(crate) fn exact_pages(spread: &Spread) -> u64 {
+    match spread {
+        Spread::Within(_) | Spread::Striped { pages: 1, .. } => u64::MAX,
+        // A range may begin and end within a run.
+        _ => finest_run(spread).saturating_mul(MOST_RUNS - 2),
+    }
+}
+
 /// The runs of pages of a range that a spread puts on one node, in order; one more than [`MOST_RUNS`] at most.
 fn runs(range: &Range<usize>, spread: &Spread) -> Vec<(Range<usize>, NodeId)> {
     let page = page_size();

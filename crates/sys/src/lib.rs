@@ -9,16 +9,19 @@
 mod advice;
 mod affinity;
 mod bits;
+pub mod elf;
 mod error;
 mod file_mapping;
 pub mod heap;
 mod mapping;
 mod memory_policy;
 mod page_move;
+mod privilege;
 mod process;
 pub mod procfs;
 mod root;
 mod segment;
+mod unnamed_file;
 
 pub use advice::{Advice, advise, lock};
 pub use affinity::{affinity, current_cpu_and_node, set_affinity};
@@ -30,6 +33,8 @@ pub use memory_policy::{
     policy_at, set_home_node, set_thread_policy, thread_policy,
 };
 pub use page_move::{PAGES_PER_CALL, PageState, Reach, migrate_process, move_pages, page_states};
+pub use privilege::gains_rights;
 pub use process::{Pid, Tid};
 pub use root::{ReadError, Root};
 pub use segment::{SegmentKey, SharedSegment};
+pub use unnamed_file::unnamed_file;

@@ -1,10 +1,11 @@
 //! `olifant exec`: a program on chosen cpus with a chosen memory policy; also in the words of numactl, dplace, execrset.
 
 use crate::definition::Olifant;
+use crate::inside::enter;
 use crate::outcome::Outcome;
 use crate::output;
 use clap::{Args, CommandFactory};
-use olifant_exec::{Dialect, Failed, Host, Launch, exec, prepare};
+use olifant_exec::{Dialect, Failed, Host, Inside, Launch, exec, prepare};
 use std::ffi::OsString;
 
 const EXAMPLES: &str = "\
@@ -13,14 +14,21 @@ Options of olifant's own:
                     `olifant rset show` reads: 0-3, nodes=1, near:2, package:0, NAME
   --memory POLICY   first-touch, local, remote, any, striped:1, weighted:0=3,1=1,
                     node:N; within the set where one is given
-  --threads POLICY  fill, round-robin, float, or a list of cpus. For OpenMP
-                    programs by OMP_PLACES; for others float, or one cpu for all
+  --threads POLICY  fill, round-robin, float, or a list of cpus: each new thread
+                    takes the next cpu, the first thread the first one
+  --skip NUMBERS    leave these threads out (0 is the first): --skip 1,3-4
+  --thread WHICH=CPUS  cpus for threads by number or name, which take none of
+                    the order: 1-2=0-3, 'io*=8', 3=float; may be repeated
+  --heap POLICY     where the memory lives that malloc and new give; as --memory,
+                    and striped:8; local is the node of the thread that asks
+  --plan FILE       what goes where, from `olifant advise`; `olifant run --on
+                    host` also reads back what came of it
+  --children        place child processes too: in the same order, with the same
+                    heaps; otherwise they start as if there were no placement
   --openmp          the program uses OpenMP, although its file does not show it
   --ranks           this MPI rank's part of the set, or of all that is allowed
   --report          say what was set, as the system tells it back
-  --plan, --skip, --thread  plans, helper threads, rules by name: need the
-                    preload library, which this version does not have
-  --as dplace       the words are dplace's: -c CPUS -e COMMAND
+  --as dplace       the words are dplace's: -c CPUS -s 1 -n NAME -x MASK COMMAND
   --as execrset     the words are execrset's: -c CPUS -m NODES -e COMMAND
 
 Options of numactl, unchanged (alias numactl='olifant exec'):
@@ -28,9 +36,14 @@ Options of numactl, unchanged (alias numactl='olifant exec'):
   memory: -S -f -L -o -M -I -u -t -d -D -T -V. See numactl(8).
   Numbers are decimal: 010 and 0x8 are refused rather than read as C would.
 
+Threads one by one, heaps and plans are placed inside the program, by a library
+that the loader puts there. Statically linked programs, and those that run with
+the rights of another user, start without it; a remark says so.
+
 Examples:
   olifant exec --set near:0 --memory striped:1 -- ./server
   olifant exec --threads round-robin -- ./openmp-program
+  olifant exec --threads fill --thread 'bio*=float' --heap local -- redis-server
   mpirun -n 8 olifant exec --ranks -- ./solver
   olifant exec --cpunodebind=0 --membind=0,1 -- ./program
   olifant exec --hardware
@@ -74,8 +87,12 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Outcome> {
                     output::print(text)?;
                     Ok(Outcome::Program((*code).into()))
                 }
-                Launch::Ready { command, environment } => {
-                    let error = exec(command, environment);
+                Launch::Ready { command, environment, inside } => {
+                    let mut environment = environment.clone();
+                    if let (Some(inside), Some(program)) = (inside, command.first()) {
+                        environment.extend(enter(Inside::clone(inside), program, true)?.environment);
+                    }
+                    let error = exec(command, &environment);
                     Ok(refuse(&Failed { error, as_numactl: prepared.as_numactl }))
                 }
             }

@@ -1,6 +1,7 @@
 //! `olifant run`: a program on a machine, and what it did there.
 
 use crate::arguments::{Format, FormatArguments, MemoryArguments, ProgramArguments, RunArguments};
+use crate::host_run;
 use crate::outcome::Outcome;
 use crate::output;
 use crate::progress::ProgramStdout;
@@ -14,11 +15,17 @@ const EXAMPLES: &str = "\
 Examples:
   olifant run -- ./ocean -n 258 -p 16
   olifant run --config 2N4 --threads round-robin --memory striped:1 -- ./ocean -p 8
+  olifant run --on host --plan ocean.plan.toml -- ./ocean -n 514 -p 16
   olifant run --format json -- ./fft3d | jq .l2_misses
 
 The program's stdout stays on stdout and the summary goes to stderr; with --format
 json or csv the summary has stdout for itself and the program's goes to stderr.
-The exit code is the program's (128 + n for a signal n).";
+The exit code is the program's (128 + n for a signal n).
+
+With --on host and a program that was not built by `olifant cc`, it runs on this
+computer's own nodes: the plan is applied from inside by the preload library,
+and when the program ends, the pages of each area are read back. The exit code
+is then 1 if the program's is 0 and something is not where it was to be.";
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -36,6 +43,14 @@ pub struct Arguments {
 
 /// Runs the program and tells what it did.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    if host_run::is_meant(&arguments.run, &arguments.program) {
+        return host_run::execute(
+            &arguments.run,
+            &arguments.memory,
+            &arguments.program,
+            arguments.format.format,
+        );
+    }
     let session = Session::new(&arguments.run, &arguments.program)?;
     let profile = measure(&session, &arguments.memory, arguments.format.format)?;
     tell(&profile, None, arguments.format.format)?;

@@ -214,21 +214,51 @@ fn openmp_programs_get_their_places_from_the_policy() {
     let (_, prepared) = after("--threads round-robin --openmp x");
     let Launch::Ready { environment, .. } = prepared.launch else { panic!("nothing to run") };
     assert_eq!(environment[0].0, "OMP_PLACES");
-    assert!(environment[0].1.starts_with("{0},{4},{8},{1},"), "{environment:?}");
+    assert!(environment[0].1.to_string_lossy().starts_with("{0},{4},{8},{1},"), "{environment:?}");
     let (_, prepared) = after("--threads float x");
     assert!(matches!(prepared.launch, Launch::Ready { environment, .. } if environment.is_empty()));
 }
 
-#[test]
-fn what_needs_the_preload_library_says_so() {
-    for line in ["--threads fill x", "--threads 0,4 x", "--plan p.toml x", "--skip 1 x", "--thread main=0 x"]
-    {
-        let (message, code) = refusal(line);
-        assert!(message.contains("preload library"), "{line}: {message}");
-        assert_eq!(code, 125, "{line}");
+/// What is left to be done inside the program.
+fn inside(prepared: Prepared) -> Option<Inside> {
+    match prepared.launch {
+        Launch::Ready { inside, .. } => inside.map(|inside| *inside),
+        Launch::Shown { .. } => panic!("nothing to run"),
     }
+}
+
+fn cpus(list: &[u16]) -> Vec<CpuId> {
+    list.iter().copied().map(CpuId).collect()
+}
+
+#[test]
+fn threads_of_any_program_are_placed_from_inside() {
+    let spec = inside(after("--threads round-robin x").1).unwrap().spec;
+    assert_eq!(spec.threads.order, cpus(&[0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]));
+    assert_eq!((spec.nodes.len(), spec.distances[0][1], spec.has_children), (4, 20, false));
+    let spec = inside(after("--threads 0,4 --skip 1-2 --thread io*=3 --thread 7=float --children x").1)
+        .unwrap()
+        .spec;
+    assert_eq!((spec.threads.order, spec.threads.skip), (cpus(&[0, 4]), vec![1, 2]));
+    assert_eq!((spec.threads.own[0].cpus.clone(), spec.threads.own[1].cpus.len()), (cpus(&[3]), 0));
+    assert!(spec.has_children);
     // The same cpu for all is what a process can have.
-    assert_eq!(after("--threads 4 x").0.cpus, "4".parse().unwrap());
+    let (world, prepared) = after("--threads 4 x");
+    assert_eq!((world.cpus, inside(prepared)), ("4".parse().unwrap(), None));
+    let (message, code) = refusal("--thread io=12 x");
+    assert!(message.contains("cpus 12 are not among"), "{message}");
+    assert_eq!(code, 125);
+}
+
+#[test]
+fn a_heap_has_the_nodes_of_the_set_and_a_plan_is_left_to_be_resolved() {
+    let heap = |line| inside(after(line).1).unwrap().spec.heap.unwrap();
+    assert_eq!(heap("--set nodes=1-2 --heap striped:8 x").nodes, [NodeId(1), NodeId(2)]);
+    assert_eq!(heap("--heap local x").nodes, [NodeId(0), NodeId(1), NodeId(2)]);
+    let (message, code) = refusal("--heap node:3 x");
+    assert!(message.contains("node:3 names nodes 3"), "{message}");
+    assert_eq!(code, 125);
+    assert_eq!(inside(after("--plan p.toml x").1).unwrap().plan, Some("p.toml".into()));
 }
 
 #[test]
@@ -266,8 +296,23 @@ fn dplace_counts_within_the_allowed_cpus() {
     assert!(matches!(prepared.launch, Launch::Ready { .. }));
     let failed = prepare(Dialect::Dplace, &words("-c 4 ls"), &mut world).unwrap_err();
     assert!(failed.error.to_string().contains("beyond the 4 cpus"), "{}", failed.error);
-    let failed = prepare(Dialect::Dplace, &words("-s 1 -c 0-3 ls"), &mut world).unwrap_err();
-    assert!(failed.error.to_string().contains("preload"), "{}", failed.error);
+}
+
+#[test]
+fn dplace_leaves_out_by_count_mask_and_name_and_places_processes_as_well() {
+    let spec = |line| {
+        let prepared = prepare(Dialect::Dplace, &words(line), &mut Imagined::new()).unwrap();
+        inside(prepared).unwrap().spec
+    };
+    let counted = spec("-s 1 -c 0-3 ls");
+    assert_eq!((counted.threads.skip, counted.threads.order), (vec![0], cpus(&[0, 1, 2, 3])));
+    assert!(counted.has_children);
+    assert_eq!(spec("-x 6 -c 0-3 ls").threads.skip, [1, 2]);
+    assert_eq!(spec("-x 0x6 -c 0-3 ls").threads.skip, [1, 2]);
+    assert_eq!(spec("-n solver -c 0-3 ls").threads.process.as_deref(), Some("solver"));
+    for line in ["-s x -c 0 ls", "-x 0xz -c 0 ls"] {
+        assert!(prepare(Dialect::Dplace, &words(line), &mut Imagined::new()).is_err(), "{line}");
+    }
 }
 
 proptest! {

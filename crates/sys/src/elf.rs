@@ -1,5 +1,5 @@
-//! The little of ELF that putting a program into the guest takes: its loader's path, and the part of the file that is
-//! loaded. A build with debugging information is many times larger than what runs.
+//! The little of ELF that starting programs takes: their loader's path, and the part of the file that is loaded. A build
+//! with debugging information is many times larger than what runs.
 //! Source: System V ABI, "Object Files"; 64-bit, least significant byte first.
 
 use std::path::PathBuf;
@@ -8,6 +8,10 @@ use std::path::PathBuf;
 const HEADERS_AT: usize = 32;
 const HEADER_SIZE_AT: usize = 54;
 const HEADER_COUNT_AT: usize = 56;
+/// Which processors the code is for.
+const MACHINE_AT: usize = 18;
+/// EM_X86_64, EM_AARCH64.
+const OWN_MACHINE: u64 = if cfg!(target_arch = "x86_64") { 62 } else { 183 };
 /// Where the section headers are, and how many: not loaded, so both may be zero.
 const SECTIONS_AT: usize = 40;
 const SECTION_COUNT_AT: usize = 60;
@@ -19,6 +23,11 @@ struct Segment {
     kind: u64,
     offset: usize,
     size: usize,
+}
+
+/// Whether a file is an executable or a library for processors like this one's.
+pub fn is_native(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\x7fELF\x02\x01") && number(bytes, MACHINE_AT, 2) == Some(OWN_MACHINE)
 }
 
 /// The path of the loader that an executable asks for.
