@@ -3,7 +3,7 @@
 use crate::advice::{Advice, Effect, Finding, Verdict};
 use crate::affinity::Affinity;
 use crate::demand::Demand;
-use crate::findings::{areas_to_pad, contention};
+use crate::findings::{areas_to_pad, contention, is_false};
 use crate::forecast::{Forecaster, Outcome};
 use crate::groups::group;
 use crate::layout::Layout;
@@ -12,7 +12,7 @@ use crate::planner::Planner;
 use crate::reason;
 use crate::teams::Teams;
 use olifant_machine::Machine;
-use olifant_opium::profile::{Area, AreaKind, Profile, Sharing};
+use olifant_opium::profile::{Area, AreaKind, Profile};
 use olifant_placement::{AreaMatch, AreaPlan, Decision, Plan, Prediction};
 
 /// Works out where threads and data should live. Deterministic; reads nothing but its arguments.
@@ -90,12 +90,8 @@ fn no_gain(
     remote_gain: f64,
     before: &Outcome,
 ) -> String {
-    let shared: u64 = profile
-        .contested
-        .iter()
-        .filter(|line| line.sharing == Sharing::True)
-        .map(|line| line.transfers)
-        .sum();
+    let shared: u64 =
+        profile.contested.iter().filter(|line| !is_false(line.sharing)).map(|line| line.transfers).sum();
     let is_shared = findings.iter().any(|finding| matches!(finding, Finding::TrueSharing(_)))
         && shared as f64 >= before.remote / 2.0;
     if is_shared {

@@ -14,7 +14,7 @@ const NAMED_USERS: usize = 4;
 pub(crate) fn contention(profile: &Profile) -> Vec<Finding> {
     let mut groups: BTreeMap<(u32, bool), Vec<&ContestedLine>> = BTreeMap::new();
     for line in &profile.contested {
-        groups.entry((line.area, line.sharing == Sharing::True)).or_default().push(line);
+        groups.entry((line.area, !is_false(line.sharing))).or_default().push(line);
     }
     let all = (profile.totals.l2_misses + profile.totals.upgrades) as f64;
     let mut found: Vec<Finding> = groups
@@ -31,10 +31,15 @@ pub(crate) fn contention(profile: &Profile) -> Vec<Finding> {
     found
 }
 
+/// Whether padding would end the sharing, or part of it.
+pub(crate) fn is_false(sharing: Sharing) -> bool {
+    matches!(sharing, Sharing::False | Sharing::Mixed)
+}
+
 /// The areas that padding would help, as indices, in the order of the profile's lines.
 pub(crate) fn areas_to_pad(profile: &Profile, findings: &[Finding]) -> Vec<usize> {
     let mut areas = Vec::new();
-    for line in profile.contested.iter().filter(|line| line.sharing != Sharing::True) {
+    for line in profile.contested.iter().filter(|line| is_false(line.sharing)) {
         let area = line.area as usize;
         let name = profile.areas.get(area).map(|area| &area.name);
         let is_found = findings.iter().any(

@@ -315,6 +315,7 @@ fn lines_with_words_of_several_threads_are_named_for_padding() {
         bytes: 32,
         transfers: 8000,
         sharing: Sharing::False,
+        fields: Vec::new(),
         by: vec![user(0), user(1)],
     });
     let advice = advise(&profile, &hub(4, 4), &Options::default());
@@ -349,6 +350,7 @@ fn words_that_all_contend_for_are_left_alone_with_a_finding() {
         bytes: 32,
         transfers: 20000,
         sharing: Sharing::True,
+        fields: Vec::new(),
         by,
     });
     let advice = advise(&profile, &machine, &Options::default());

@@ -23,7 +23,8 @@
  * "weighted:NODE=WEIGHT,NODE=WEIGHT". Thread policies are "fill", "round-robin", "float", or a list "0,4,8-11".
  * The texts of sets are listed in rset(3): "0-3", "-c 0-3 -m 0", "nodes=!0", "package:0.core:1", "S0:0-3", a name, ...
  *
- * On a simulated machine (a program built with `olifant cc`) the simulator has a rset_replicate() of its own.
+ * On a simulated machine (a program built with `olifant cc`) the simulator has calls of its own: rset_replicate(), the monitor,
+ * and rset_move() without a set (NULL), with the policies "local" and "node:N". The others are librset's, on the host.
  *
  * C11; usable as C++17. Symbol versions: all of this header is RSET_1.0.
  *
@@ -246,6 +247,61 @@ void rset_reading_end(rset_reading_t *reading);
 int rset_replica_publish(const rset_replica_t *replica, const void *source, size_t bytes);
 /* Readings that have not ended stay good. */
 void rset_replica_free(rset_replica_t *replica);
+
+/* ---- The monitor ------------------------------------------------------------------------------------------------- */
+
+/* The monitor card of a simulated machine, to be programmed by the program that it watches: regions with a counter for each
+ * granule and node, and a callback when a counter reaches a threshold. A run-time system can so find its hot pages while it
+ * runs, and move them. Counting takes no time; calls do.
+ *
+ * Every call is -EOPNOTSUPP where there is no monitor: in a program on the host's own hardware. */
+
+/* What a region counts; 0 is read, write, upgrade and write-back, local and outbound. */
+enum rset_monitor_kinds {
+    RSET_MONITOR_READ = 1,
+    RSET_MONITOR_WRITE = 2,
+    RSET_MONITOR_UPGRADE = 4,
+    RSET_MONITOR_WRITE_BACK = 8,
+    RSET_MONITOR_INVALIDATION = 16,
+    RSET_MONITOR_INTERVENTION = 32,
+    RSET_MONITOR_LOCAL = 64,     /* with memory of the accessor's own node */
+    RSET_MONITOR_OUTBOUND = 128, /* leaving the accessor's node */
+    RSET_MONITOR_INBOUND = 256   /* arriving at the memory's node */
+};
+
+/* A counter reached its region's threshold. */
+struct rset_monitor_event {
+    int region;
+    unsigned node;       /* whose counter */
+    const void *address; /* first of the granule */
+    uint64_t count;
+};
+
+/* Whether there is a monitor: 0, or -EOPNOTSUPP. */
+int rset_monitor_init(void);
+
+/* A new region, under a name that no other has: `bytes` bytes at `address`, or, if that is NULL, the global variable of the
+ * name. `granule` is a power of two, from a cache line to 2 MiB. Returns the region's number. -ENOENT: there is no such global;
+ * -EINVAL: granule, kinds or name; -ENOSPC: the card has no filter or counters left (--card opium). */
+int rset_monitor_region(const char *name, const void *address, size_t bytes, size_t granule, unsigned kinds);
+
+/* Counts from now on; no longer. */
+int rset_monitor_start(void);
+int rset_monitor_stop(void);
+
+/* The counter of the granule at `address` (NULL: all of the region) and of a node (-1: all nodes). */
+int rset_monitor_read(int region, const void *address, int node, uint64_t *count);
+
+/* Sets a region's counters to 0, so that they can reach the threshold again. */
+int rset_monitor_clear(int region);
+
+/* Calls `callback` when a counter of the region reaches `count` (0: no longer), as an interrupt would: on the thread that runs
+ * then, soon after. It may use the monitor and rset_move(), and must not wait for a lock that its thread may hold. */
+int rset_monitor_threshold(int region, uint64_t count,
+                           void (*callback)(const struct rset_monitor_event *event, void *argument), void *argument);
+
+/* From now on the program is in the phase `name`; the profile tells phases apart. */
+int rset_monitor_phase(const char *name);
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 

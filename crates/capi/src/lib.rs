@@ -9,6 +9,7 @@ mod binding;
 mod heaps;
 mod levels;
 mod memory;
+mod monitor;
 mod names;
 mod replicas;
 mod sets;

@@ -1,6 +1,8 @@
 //! Options that several subcommands share, each defined once.
 
 use clap::{Args, ValueEnum};
+use olifant_opium::filter::{FilterSpec, Granularity, SecondarySpec};
+use olifant_opium::{CardModel, CardProgram};
 use olifant_placement::{MemoryPolicy, ThreadPolicy};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -72,6 +74,61 @@ pub struct MemoryArguments {
     /// Example: --plan ocean.plan.toml
     #[arg(long, value_name = "FILE", help_heading = "Placement")]
     pub plan: Option<PathBuf>,
+}
+
+/// What the monitor card counts.
+#[derive(Debug, Clone, Default, Args)]
+pub struct CardArguments {
+    /// Unit that the profile counts by: line, page, or a power of two of bytes in between
+    ///
+    /// A smaller one shows more and costs more host time. Example: --granule line
+    #[arg(long, value_name = "SIZE", help_heading = "Monitor")]
+    pub granule: Option<Granularity>,
+
+    /// Also count what passes this filter: WHAT[,granule=SIZE][,kinds=..][,by=..][,threshold=N][,name=NAME]
+    ///
+    /// WHAT is an area (a global's name, a function that allocates, or FILE:LINE), ADDRESS+SIZE, or `all`. Kinds: read, write,
+    /// upgrade, write-back, invalidation, intervention; local, outbound, inbound; joined by +. Counters are by=node, thread or
+    /// cpu. A counter that reaches the threshold is noted with its time. Example: --filter grid.c:57,granule=line,kinds=read+outbound
+    #[arg(long = "filter", value_name = "FILTER", help_heading = "Monitor")]
+    pub filters: Vec<FilterSpec>,
+
+    /// A counter that adds up what filters pass: NAME=FILTER+FILTER[,kinds=..]
+    ///
+    /// Example: --secondary reads=grid+table,kinds=read
+    #[arg(long = "secondary", value_name = "COUNTER", help_heading = "Monitor")]
+    pub secondaries: Vec<SecondarySpec>,
+
+    /// Monitor card: unlimited, or opium with the hardware's limits
+    ///
+    /// `opium` has 32 filters, 512 Ki counters of 36 bits and 16 secondary counters, and sees what leaves or enters a node.
+    /// Example: --card opium
+    #[arg(long, value_name = "CARD", value_enum, default_value_t = Card::Unlimited, hide_possible_values = true, help_heading = "Monitor")]
+    pub card: Card,
+}
+
+/// A monitor card.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Card {
+    /// Without limits
+    #[default]
+    Unlimited,
+    /// With the limits of the prototype's
+    Opium,
+}
+
+impl CardArguments {
+    /// What the card is programmed to do.
+    pub fn program(&self) -> CardProgram {
+        CardProgram {
+            model: match self.card {
+                Card::Unlimited => CardModel::Unlimited,
+                Card::Opium => CardModel::Opium,
+            },
+            filters: self.filters.clone(),
+            secondaries: self.secondaries.clone(),
+        }
+    }
 }
 
 /// The program and its arguments.

@@ -7,6 +7,7 @@ pub mod lab;
 pub mod move_;
 pub mod pages;
 pub mod record;
+pub mod refine;
 pub mod report;
 pub mod rset;
 pub mod run;

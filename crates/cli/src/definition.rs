@@ -1,7 +1,7 @@
 //! The command line as one definition: the parser, the help, the man pages and the completions all come from here.
 
 use crate::commands::{
-    advise, compile, exec, lab, move_, pages, record, report, rset, run, topology, tune, where_,
+    advise, compile, exec, lab, move_, pages, record, refine, report, rset, run, topology, tune, where_,
 };
 use clap::{Parser, Subcommand};
 
@@ -39,6 +39,8 @@ pub enum Command {
     Record(record::Arguments),
     /// Shows a profile: totals, nodes, links, and the areas that mattered most
     Report(report::Arguments),
+    /// Runs a program under ever finer filters: from the whole memory to single lines
+    Refine(refine::Arguments),
     /// Makes a plan from a profile: which thread and which data go where, and why
     Advise(advise::Arguments),
     /// Runs a program, plans its placement, runs it again with the plan, and compares

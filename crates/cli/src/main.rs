@@ -40,6 +40,7 @@ fn execute(command: Command) -> anyhow::Result<Outcome> {
     match command {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Record(arguments) => commands::record::execute(&arguments),
+        Command::Refine(arguments) => commands::refine::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
         Command::Advise(arguments) => commands::advise::execute(&arguments),
         Command::Tune(arguments) => commands::tune::execute(&arguments),

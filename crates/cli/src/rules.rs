@@ -1,6 +1,9 @@
 //! A plan's names as addresses: what the runtime compares while the program runs needs no lookup of symbols then.
 
-use olifant_frontend::spec::{AreaKey, AreaRule, CodeRange, GlobalSymbol, PageRun, Place};
+use anyhow::bail;
+use olifant_frontend::spec::{AreaKey, AreaRule, CodeRange, GlobalSymbol, PageRun, Place, Watch};
+use olifant_opium::CardProgram;
+use olifant_opium::filter::Target;
 use olifant_placement::{AreaMatch, AreaPlan, Decision, FOR_SMALL, FOR_STACKS, MemoryPolicy, Plan};
 use olifant_store::symbols::{LineTable, SymbolError, global_symbols};
 use std::path::Path;
@@ -45,6 +48,56 @@ pub fn resolve(program: &Path, plan: Option<&Plan>) -> Result<Resolved, SymbolEr
     Ok(resolved)
 }
 
+/// The areas that the card's filters name: a global, `file:line`, or an area as reports show it, `function (file:line)`; a `#2` at
+/// the end is the third of its site.
+///
+/// # Errors
+/// If the program cannot be read, or has nothing of that name.
+pub fn watches(program: &Path, card: &CardProgram, globals: &[GlobalSymbol]) -> anyhow::Result<Vec<Watch>> {
+    let mut watches = Vec::new();
+    let mut lines = None;
+    for (filter, spec) in (0..).zip(&card.filters) {
+        let Target::Area(name) = &spec.target else { continue };
+        if let Some(global) = globals.iter().find(|global| global.name == *name) {
+            let area = AreaKey::Range { start: global.address, bytes: global.bytes };
+            watches.push(Watch { filter, area });
+            continue;
+        }
+        let lines = match &mut lines {
+            Some(lines) => lines,
+            none => none.insert(LineTable::open(program)?),
+        };
+        let code = match site(name) {
+            Some((file, line)) => lines.addresses_of_line(file, line),
+            None => lines.addresses_of_function(name.split_once('#').map_or(name, |(name, _)| name)),
+        };
+        let code = code_ranges(code);
+        if code.is_empty() {
+            bail!(
+                "filter {name}: {} has no global, no function and no FILE:LINE of this name (was it built with -g?)",
+                program.display()
+            );
+        }
+        let ordinal = name.rsplit_once('#').and_then(|(_, ordinal)| ordinal.parse().ok());
+        watches.push(Watch { filter, area: AreaKey::Site { code, bytes: None, ordinal } });
+    }
+    Ok(watches)
+}
+
+/// File and line of an area's name.
+fn site(name: &str) -> Option<(&str, u32)> {
+    let name = name.split_once('#').map_or(name, |(name, _)| name).trim_end();
+    let inner = name.rsplit_once(" (").and_then(|(_, rest)| rest.strip_suffix(')')).unwrap_or(name);
+    let (file, line) = inner.rsplit_once(':')?;
+    Some((file, line.parse().ok()?))
+}
+
+fn code_ranges(code: Vec<std::ops::Range<u64>>) -> Vec<CodeRange> {
+    let range =
+        |range: std::ops::Range<u64>| CodeRange { module: String::new(), start: range.start, end: range.end };
+    code.into_iter().map(range).collect()
+}
+
 /// Whether a demangled name is of the runtime: `olifant_rt::state::RUNTIME`, `<std::io::...>::CACHE`.
 fn is_of_runtime(name: &str) -> bool {
     let path = name.trim_start_matches(['<', '&']);
@@ -61,14 +114,10 @@ fn key(area: &AreaMatch, lines: &LineTable, globals: &[GlobalSymbol]) -> Option<
         }
         AreaMatch::Site { function, file, line, bytes, ordinal } => {
             let code = if *line == 0 {
-                lines.addresses_of_function(function)
+                code_ranges(lines.addresses_of_function(function))
             } else {
-                lines.addresses_of_line(file, *line)
+                code_ranges(lines.addresses_of_line(file, *line))
             };
-            let code: Vec<CodeRange> = code
-                .into_iter()
-                .map(|range| CodeRange { module: String::new(), start: range.start, end: range.end })
-                .collect();
             (!code.is_empty()).then_some(AreaKey::Site { code, bytes: *bytes, ordinal: *ordinal })
         }
     }

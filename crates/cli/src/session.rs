@@ -1,14 +1,16 @@
 //! One program on one machine, ready to be run with this or that placement: the steps that `run`, `record` and `tune`
 //! share, from the options to a profile with readable names.
 
-use crate::arguments::{ProgramArguments, RunArguments};
+use crate::arguments::{CardArguments, ProgramArguments, RunArguments};
 use crate::progress::{ProgramStdout, Step};
 use crate::{machines, output, rules};
 use anyhow::{Context, anyhow, bail};
 use olifant_frontend::launch;
 use olifant_frontend::spec::RunSpec;
 use olifant_machine::{CpuId, Machine};
+use olifant_opium::map::GranuleMap;
 use olifant_opium::profile::Profile;
+use olifant_opium::{Board, CardProgram};
 use olifant_placement::{MemoryPolicy, Plan, ThreadPolicy};
 use olifant_store::StoreError;
 use olifant_store::symbols::{Symbolizer, resolve};
@@ -28,6 +30,8 @@ pub struct Session {
     seed: u64,
     quantum_cycles: u64,
     is_oversubscribed: bool,
+    card: CardProgram,
+    granule_bytes: u64,
 }
 
 /// Where threads and pages go in one run.
@@ -47,6 +51,8 @@ impl Session {
         check_threads(&run.threads, &machine)?;
         let (program, arguments) = program.command.split_first().context("no program given")?;
         Ok(Session {
+            granule_bytes: machine.os.page.0,
+            card: CardProgram::default(),
             machine,
             program: PathBuf::from(program),
             arguments: arguments.to_vec(),
@@ -55,6 +61,29 @@ impl Session {
             quantum_cycles: run.quantum,
             is_oversubscribed: run.oversubscribe,
         })
+    }
+
+    /// The same with a programmed card.
+    pub fn with_card(mut self, arguments: &CardArguments) -> anyhow::Result<Self> {
+        let (line, page) = (self.machine.processor.l2.line.0, self.machine.os.page.0);
+        self.card = arguments.program();
+        // Here, so that what the card cannot do is said before the program runs.
+        Board::new(line, page).program(&self.card)?;
+        if let Some(granularity) = arguments.granule {
+            let bytes = granularity.bytes(line, page);
+            if !(line..=page).contains(&bytes) {
+                bail!(
+                    "--granule {granularity}: the profile counts by {line} (a line) to {page} (a page) bytes; use --filter for others"
+                );
+            }
+            self.granule_bytes = bytes;
+        }
+        Ok(self)
+    }
+
+    /// Programs the card for the next runs.
+    pub fn program_card(&mut self, program: CardProgram) {
+        self.card = program;
     }
 
     /// The same for another command line on the first processor of the machine.
@@ -69,6 +98,7 @@ impl Session {
             arguments,
             threads: ThreadPolicy::Fill,
             is_oversubscribed: true,
+            card: CardProgram::default(),
             ..*self
         })
     }
@@ -100,7 +130,8 @@ impl Session {
         if let Some(plan) = placement.plan {
             check_plan(plan, &self.machine)?;
         }
-        let names = rules::resolve(&launch::locate(&self.program)?, placement.plan)?;
+        let program = launch::locate(&self.program)?;
+        let names = rules::resolve(&program, placement.plan)?;
         for remark in &names.remarks {
             output::say(&format!("olifant: {remark}"));
         }
@@ -119,17 +150,19 @@ impl Session {
             memory_text: placement.memory.to_string(),
             memory: placement.memory.clone(),
             quantum_cycles: self.quantum_cycles,
-            granule_bytes: self.machine.os.page.0,
+            granule_bytes: self.granule_bytes,
             program: self.program.to_string_lossy().into_owned(),
             args: self.arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect(),
             dump: None,
             checkpoint_seconds: CHECKPOINT_SECONDS,
             plan_text: placement.plan.map(Plan::to_toml),
             rules: names.rules,
-            globals: names.globals,
+            globals: names.globals.clone(),
             cpi: None,
             window_instructions: None,
             allow_oversubscription: self.is_oversubscribed,
+            card: self.card.clone(),
+            watches: rules::watches(&program, &self.card, &names.globals)?,
         })
     }
 }
@@ -164,11 +197,25 @@ pub fn keep(profile: &Profile, path: &Path) -> anyhow::Result<()> {
 
 /// Loads a profile: a file that [`keep`] wrote, or what a program left behind whose `olifant` was killed.
 pub fn open(path: &Path) -> anyhow::Result<Profile> {
-    let refusal = match olifant_store::read(path) {
-        Err(error @ StoreError::NotAProfile { .. }) => error,
-        other => return Ok(other?),
+    olifant_store::read(path).or_else(|refusal| left_behind(path, refusal))
+}
+
+/// The same with granules summed up by area and accessor, which is read far sooner.
+pub fn open_map(path: &Path) -> anyhow::Result<(Profile, GranuleMap)> {
+    olifant_store::read_map(path).or_else(|refusal| {
+        let profile = left_behind(path, refusal)?;
+        let map = GranuleMap::of(&profile);
+        Ok((profile, map))
+    })
+}
+
+/// The profile as a program wrote it for an `olifant` that was gone; `refusal` if the file is none.
+fn left_behind(path: &Path, refusal: StoreError) -> anyhow::Result<Profile> {
+    let left = match refusal {
+        StoreError::NotAProfile { .. } => launch::read_profile(path).ok().flatten(),
+        _ => None,
     };
-    let Ok(Some(mut profile)) = launch::read_profile(path) else { return Err(refusal.into()) };
+    let mut profile = left.ok_or(refusal)?;
     let symbolizer = Symbolizer::new(&profile.modules);
     resolve(&mut profile, &symbolizer);
     Ok(profile)

@@ -6,6 +6,7 @@
 //! both ends are built together, so the file needs no versions, only [`SPEC_MAGIC`] to refuse a foreign one.
 
 use olifant_machine::{Machine, NodeId};
+use olifant_opium::CardProgram;
 use olifant_placement::{MemoryPolicy, ThreadPolicy};
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +65,19 @@ pub struct RunSpec {
     pub window_instructions: Option<u32>,
     /// More threads than processors may run, sharing processors by time slices.
     pub allow_oversubscription: bool,
+    /// What the monitor card is programmed to do.
+    pub card: CardProgram,
+    /// The areas that the card's filters name.
+    pub watches: Vec<Watch>,
+}
+
+/// An area that a filter of the card watches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    /// The filter's number.
+    pub filter: u32,
+    /// How the area is recognised.
+    pub area: AreaKey,
 }
 
 /// A global symbol of the program.

@@ -3,9 +3,11 @@
 //! A granule's accessors are few, so they form a chain in one pool, the one seen last at its head: memory goes with
 //! what was accessed, not with granules times threads. Counting changes nothing in the machine.
 
+use crate::board::Board;
 use crate::contest::{Contest, ContestTable};
+use crate::phases::{PageTraffic, PhaseCounts, Phases};
 use olifant_sim::protocol::Event;
-use olifant_sim::{Observer, Transaction, index};
+use olifant_sim::{FirstTouch, Observer, Transaction, index};
 
 const END: u32 = u32::MAX;
 
@@ -49,6 +51,21 @@ pub struct GranuleCounts {
 struct Page {
     address: u64,
     home: u16,
+    /// The thread that touched it first.
+    thread: u16,
+    /// Where it did.
+    code: u64,
+}
+
+/// A page, and who touched it first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageTouch {
+    /// Its first address.
+    pub address: u64,
+    /// The thread.
+    pub thread: u16,
+    /// Code address of the access; 0 if the runtime made it.
+    pub code: u64,
 }
 
 /// Places of a processor's short memory.
@@ -76,7 +93,11 @@ pub struct Card {
     /// By cpu: a program streams through few granules at a time, so most transactions need no walk along a chain.
     recent: Vec<[Recent; RECENT]>,
     closed: Vec<GranuleCounts>,
+    /// First touches of pages that were given back.
+    closed_touches: Vec<PageTouch>,
     contests: ContestTable,
+    phases: Phases,
+    board: Board,
 }
 
 impl Card {
@@ -93,7 +114,10 @@ impl Card {
             thread_of_cpu: vec![0; cpus],
             recent: vec![NOTHING_RECENT; cpus],
             closed: Vec::new(),
+            closed_touches: Vec::new(),
             contests: ContestTable::new(line_bytes),
+            phases: Phases::default(),
+            board: Board::new(line_bytes, page_bytes),
         }
     }
 
@@ -116,6 +140,93 @@ impl Card {
         self.contests.contests(|line| self.line_address(line))
     }
 
+    /// Filters, secondary counters and thresholds.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// The same, to be programmed.
+    pub fn board_mut(&mut self) -> &mut Board {
+        &mut self.board
+    }
+
+    /// Who touched each page first, pages given back first.
+    pub fn first_touches(&self) -> Vec<PageTouch> {
+        let mut all = self.closed_touches.clone();
+        all.extend(self.pages.iter().filter_map(Page::touch));
+        all
+    }
+
+    /// All threads have met at `time`, when the machine has made `transactions`: a phase ends if it was long enough.
+    pub fn barrier(&mut self, time: u64, transactions: u64) {
+        if self.phases.ends_at_barrier(transactions, self.pool.len()) {
+            self.end_phase("", time, transactions);
+        }
+    }
+
+    /// The program marks the begin of a phase.
+    pub fn mark(&mut self, name: &str, time: u64, transactions: u64) {
+        if self.phases.ends_at_mark(name) {
+            self.end_phase(name, time, transactions);
+        }
+    }
+
+    /// All phases, the one that runs now included, if it has any traffic.
+    pub fn phases(&self, time: u64) -> Vec<PhaseCounts> {
+        let mut all = self.phases.closed().to_vec();
+        let current = self.phases.current(self.growth(), time);
+        if !current.traffic.is_empty() {
+            all.push(current);
+        }
+        all
+    }
+
+    fn end_phase(&mut self, next: &str, time: u64, transactions: u64) {
+        let phase = self.phases.current(self.growth(), time);
+        let bases = self.pool.iter().map(Entry::sum).collect();
+        self.phases.end(phase, next, bases, transactions);
+    }
+
+    /// Growth of all counters in the current phase, ascending by page and node.
+    fn growth(&self) -> Vec<PageTraffic> {
+        let mut all: Vec<PageTraffic> = Vec::new();
+        for page in 0..self.pages.len() {
+            let first = all.len();
+            for (_, growth) in self.page_growth(page).filter(|(_, growth)| growth.local + growth.remote > 0) {
+                match all[first..].iter_mut().find(|known| known.node == growth.node) {
+                    Some(known) => {
+                        known.local += growth.local;
+                        known.remote += growth.remote;
+                    }
+                    None => all.push(growth),
+                }
+            }
+        }
+        all.sort_unstable_by_key(|growth| (growth.address, growth.node));
+        all
+    }
+
+    /// Growth of a page's counters in the current phase, each with its number.
+    fn page_growth(&self, page: usize) -> impl Iterator<Item = (usize, PageTraffic)> + '_ {
+        let Page { address, home, .. } = self.pages[page];
+        self.page_entries(page).map(move |at| {
+            let entry = &self.pool[at];
+            let growth = entry.sum().saturating_sub(self.phases.base(at));
+            let (local, remote) = if entry.node == home { (growth, 0) } else { (0, growth) };
+            (at, PageTraffic { address, node: entry.node, local, remote })
+        })
+    }
+
+    /// The numbers of a page's counters.
+    fn page_entries(&self, page: usize) -> impl Iterator<Item = usize> + '_ {
+        let first = page * self.per_page();
+        (first..first + self.per_page()).flat_map(move |head| {
+            let next = |at: u32| (at != END).then_some(at);
+            std::iter::successors(next(self.heads[head]), move |&at| next(self.pool[at as usize].next))
+                .map(|at| at as usize)
+        })
+    }
+
     fn per_page(&self) -> usize {
         1 << (self.page_bits - self.granule_bits)
     }
@@ -129,7 +240,7 @@ impl Card {
 
     fn page_granules(&self, page: usize) -> impl Iterator<Item = GranuleCounts> + '_ {
         let first = page * self.per_page();
-        let Page { address, home } = self.pages[page];
+        let Page { address, home, .. } = self.pages[page];
         (0..self.per_page()).filter_map(move |granule| {
             let mut by = Vec::new();
             let mut at = self.heads[first + granule];
@@ -194,13 +305,20 @@ impl Card {
     fn close(&mut self, page: usize) {
         let granules: Vec<GranuleCounts> = self.page_granules(page).collect();
         self.closed.extend(granules);
+        self.closed_touches.extend(self.pages[page].touch());
+        let grown: Vec<_> = self.page_growth(page).collect();
+        for (entry, growth) in grown {
+            self.phases.give_up(entry, growth);
+        }
         self.recent.fill(NOTHING_RECENT);
         let first = page * self.per_page();
         for head in first..first + self.per_page() {
             let mut at = std::mem::replace(&mut self.heads[head], END);
             while at != END {
                 self.free.push(at);
-                at = self.pool[at as usize].next;
+                let entry = &mut self.pool[at as usize];
+                entry.counts = [0; 4];
+                at = entry.next;
             }
         }
     }
@@ -208,7 +326,7 @@ impl Card {
 
 impl Observer for Card {
     fn transaction(&mut self, transaction: &Transaction) {
-        let &Transaction { cpu, node, event, page, address, code, moves_copy, .. } = transaction;
+        let &Transaction { cpu, node, event, page, address, code, .. } = transaction;
         let offset = address & ((1 << self.page_bits) - 1);
         let head = page as usize * self.per_page() + index(offset >> self.granule_bits);
         let kind = match event {
@@ -219,10 +337,13 @@ impl Observer for Card {
         };
         let count = &mut self.entry(cpu, head, node).counts[kind];
         *count = count.saturating_add(1);
-        if moves_copy {
+        if transaction.moves_copy() {
             let thread = self.thread_of_cpu[usize::from(cpu)];
             let line = (u64::from(page) << self.page_bits | offset) >> self.contests.line_bits();
             self.contests.note(line, thread, offset, event != Event::Read, code);
+        }
+        if self.board.is_on() {
+            self.board.count(transaction, self.thread_of_cpu[usize::from(cpu)]);
         }
     }
 
@@ -233,7 +354,7 @@ impl Observer for Card {
         }
     }
 
-    fn page_begins(&mut self, page: u32, address: u64, home: u16) {
+    fn page_begins(&mut self, page: u32, address: u64, home: u16, touch: FirstTouch) {
         let page = page as usize;
         if page < self.pages.len() {
             self.close(page);
@@ -241,7 +362,22 @@ impl Observer for Card {
             self.pages.resize(page + 1, Page::default());
             self.heads.resize((page + 1) * self.per_page(), END);
         }
-        self.pages[page] = Page { address, home };
+        let thread = self.thread_of_cpu[usize::from(touch.cpu)];
+        self.pages[page] = Page { address, home, thread, code: touch.code };
+    }
+}
+
+impl Entry {
+    fn sum(&self) -> u64 {
+        self.counts.iter().map(|&count| u64::from(count)).sum()
+    }
+}
+
+impl Page {
+    /// Page 0 of a program is never touched: such a number has not been used.
+    fn touch(&self) -> Option<PageTouch> {
+        let &Page { address, thread, code, .. } = self;
+        (address != 0).then_some(PageTouch { address, thread, code })
     }
 }
 
@@ -249,15 +385,28 @@ impl Observer for Card {
 mod tests {
     use super::*;
 
+    const TOUCH: FirstTouch = FirstTouch { cpu: 0, code: 0 };
+
     fn transaction(cpu: u16, page: u32, address: u64, event: Event) -> Transaction {
-        Transaction { cpu, node: cpu / 4, home: 0, event, page, address, code: 0, moves_copy: false }
+        Transaction {
+            cpu,
+            node: cpu / 4,
+            home: 0,
+            event,
+            page,
+            address,
+            code: 0,
+            invalidates: false,
+            intervenes: false,
+            time: 0,
+        }
     }
 
     #[test]
     fn every_transaction_is_counted_once_where_it_happened() {
         let mut card = Card::new(16, 4096, 4096, 32);
         for page in 0..8 {
-            card.page_begins(page, u64::from(page) << 12, 0);
+            card.page_begins(page, u64::from(page) << 12, 0, TOUCH);
         }
         for cpu in 0..16 {
             card.thread_runs(cpu, cpu);
@@ -278,9 +427,9 @@ mod tests {
     #[test]
     fn a_page_number_used_again_keeps_both_histories() {
         let mut card = Card::new(4, 4096, 4096, 32);
-        card.page_begins(0, 0x1000, 1);
+        card.page_begins(0, 0x1000, 1, TOUCH);
         card.transaction(&transaction(0, 0, 0x1000, Event::Write));
-        card.page_begins(0, 0x9000, 2);
+        card.page_begins(0, 0x9000, 2, TOUCH);
         card.transaction(&transaction(0, 0, 0x9000, Event::Upgrade));
         let granules = card.granules();
         assert_eq!(granules.len(), 2);
@@ -293,7 +442,7 @@ mod tests {
         let mut fine = Card::new(4, 4096, 32, 32);
         let mut coarse = Card::new(4, 4096, 4096, 32);
         for card in [&mut fine, &mut coarse] {
-            card.page_begins(0, 0x1000, 0);
+            card.page_begins(0, 0x1000, 0, TOUCH);
             for k in 0..500u64 {
                 card.transaction(&transaction((k % 4) as u16, 0, 0x1000 + k * 8 % 4096, Event::Read));
             }

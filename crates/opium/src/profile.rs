@@ -2,6 +2,7 @@
 //! `report`. Every list is in a fixed order, so the same run gives the same profile byte for byte (all but the
 //! `host_*` fields).
 
+use crate::facts::Facts;
 use serde::{Deserialize, Serialize};
 
 /// How a number was obtained.
@@ -43,6 +44,8 @@ pub struct Profile {
     pub granules: Vec<Granule>,
     /// Lines that moved between caches because of writes, most contested first.
     pub contested: Vec<ContestedLine>,
+    /// What is known beside: filters, phases, locks, first touches.
+    pub facts: Facts,
 }
 
 /// What was run, where and how.
@@ -220,7 +223,7 @@ pub struct Site {
 }
 
 /// One resolved frame of a call path.
-#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     /// Function name, demangled; `object+0x1234` if unknown.
     pub function: String,
@@ -312,6 +315,12 @@ pub enum Sharing {
     False,
     /// Both occur.
     Mixed,
+    /// Threads in turn read and write the same words: the data moves along with the work.
+    Migratory,
+    /// Some threads write the words that others only read.
+    ProducerConsumer,
+    /// No thread was seen to write it.
+    ReadOnly,
 }
 
 /// A line that moved between caches because of writes.
@@ -327,8 +336,21 @@ pub struct ContestedLine {
     pub transfers: u64,
     /// The class.
     pub sharing: Sharing,
+    /// The fields of the line that the threads use, each with its offset in the line; empty where the type is unknown.
+    pub fields: Vec<LineField>,
     /// Who, ascending by thread.
     pub by: Vec<LineAccesses>,
+}
+
+/// A variable or a member of one that lies in a contested line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineField {
+    /// As in the source: `stats[3].hits`.
+    pub name: String,
+    /// Offset of its first byte in the line (negative if it begins before).
+    pub offset: i32,
+    /// Bytes.
+    pub bytes: u32,
 }
 
 /// One thread's part in a contested line.

@@ -2,7 +2,7 @@
 //! (wall clock, and processor time). The answer is verified: the page's sum over all areas must equal the profile's.
 //!
 //! Run: `cargo bench -p olifant-report --bench page -- [COUNTERS] [store]`; a counter is what one thread did with one
-//! granule from one node. With `store` the profile is also written to its file and read back. Needs Chromium, and 50
+//! granule from one node. With `store` the profile is written to its file, and the page is made from what is read back. Needs Chromium, and 50
 //! bytes of memory for each counter. Records: experiments/page/record.md.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark talks, and fails where it stands")]
@@ -12,6 +12,7 @@
 mod browser;
 
 use browser::Browser;
+use olifant_opium::map::GranuleMap;
 use olifant_opium::profile::*;
 use olifant_report::page::{Page, PageRun};
 use std::time::Instant;
@@ -25,14 +26,17 @@ fn main() {
     let profile = profile(counters / u64::from(THREADS));
     println!("{counters} counters");
     let folder = tempfile::tempdir().unwrap();
-    if words.iter().any(|word| word == "store") {
+    let map = if words.iter().any(|word| word == "store") {
         let path = folder.path().join("large.olp");
         timed("write the profile", || olifant_store::write(&profile, &path).unwrap());
         println!("the profile's file {:.1} MB", std::fs::metadata(&path).unwrap().len() as f64 / 1e6);
-        let found = timed("read the profile", || olifant_store::read(&path).unwrap());
-        assert!(found == profile, "what was read differs from what was written");
-    }
-    let run = PageRun { profile: &profile, locate: &|_| None };
+        let (found, map) = timed("read the profile with its map", || olifant_store::read_map(&path).unwrap());
+        assert!(found.areas == profile.areas, "what was read differs from what was written");
+        map
+    } else {
+        timed("make the map", || GranuleMap::of(&profile))
+    };
+    let run = PageRun { profile: &profile, map: &map, locate: &|_| None };
     let page = Page { run, tuning: None, source_line: &|_, _| None };
     let html = timed("write the page", || page.html());
     println!("the page {:.1} MB", html.len() as f64 / 1e6);
@@ -144,5 +148,6 @@ fn profile(granules: u64) -> Profile {
         granule_bytes: 4096,
         granules: (0..AREAS).flat_map(|area| (0..each).map(move |index| granule(area, index))).collect(),
         contested: Vec::new(),
+        facts: olifant_opium::facts::Facts::default(),
     }
 }

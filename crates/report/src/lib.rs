@@ -10,6 +10,7 @@
 //! - [`ProfileReport`]: one profile at length (`report`);
 //! - [`AdviceReport`]: what a plan would do, and why (`advise`);
 //! - [`page`]: a profile or a tuning as one HTML file (`report`, `tune`);
+//! - [`RefineStep`]: one step of a refinement (`refine`);
 //! - [`topology`]: a machine as a picture, tables, JSON (`topology`).
 
 mod advice;
@@ -21,6 +22,7 @@ mod number;
 pub mod page;
 mod placed;
 mod profile;
+mod refine;
 mod run;
 mod text;
 pub mod topology;
@@ -30,6 +32,7 @@ mod tune;
 pub use advice::{AdviceReport, AdviceRow};
 pub use placed::{PlacedArea, PlacedRun};
 pub use profile::{CsvRows, ProfileReport, ReportOptions, Sort};
+pub use refine::{RefineRow, RefineStep, refine_ending, refine_json};
 pub use run::RunRow;
 pub use tune::{AreaRow, Comparison, TuneReport, Verdict};
 

@@ -1,6 +1,7 @@
 //! The traffic of an area: its transactions (lines fetched to read or write, permissions to write, lines written back),
 //! local and remote. Remote: the accessor's node is not the home of the granule.
 
+use olifant_opium::map::GranuleMap;
 use olifant_opium::profile::{Accesses, Profile};
 use std::ops::AddAssign;
 
@@ -51,15 +52,15 @@ pub(crate) fn transactions(accesses: &Accesses) -> u64 {
 }
 
 /// The nodes of a profile, ascending: those of its machine, and any that a counter names.
-pub(crate) fn node_ids(profile: &Profile) -> Vec<u16> {
+pub(crate) fn node_ids(profile: &Profile, map: &GranuleMap) -> Vec<u16> {
     // A mark for each possible node: a set would be asked once for each of millions of counters.
     let mut is_node = vec![false; usize::from(u16::MAX) + 1];
     for node in &profile.nodes {
         is_node[usize::from(node.node)] = true;
     }
-    for granule in &profile.granules {
-        is_node[usize::from(granule.home)] = true;
-        for by in &granule.by {
+    for cell in &map.cells {
+        is_node[usize::from(cell.home)] = true;
+        for by in &cell.by {
             is_node[usize::from(by.node)] = true;
         }
     }
@@ -67,20 +68,20 @@ pub(crate) fn node_ids(profile: &Profile) -> Vec<u16> {
 }
 
 /// The traffic of every area, by area id.
-pub(crate) fn by_area(profile: &Profile, nodes: &[u16]) -> Vec<Traffic> {
+pub(crate) fn by_area(profile: &Profile, map: &GranuleMap, nodes: &[u16]) -> Vec<Traffic> {
     let mut areas = vec![Traffic::none(nodes.len()); profile.areas.len()];
-    for granule in &profile.granules {
-        let Some(area) = areas.get_mut(granule.area as usize) else { continue };
-        *area += &of_granule(granule.home, &granule.by, nodes);
+    for cell in &map.cells {
+        let Some(area) = areas.get_mut(cell.area as usize) else { continue };
+        *area += &of_granules(cell.granules, cell.home, &cell.by, nodes);
     }
     areas
 }
 
-/// The traffic of one granule.
-pub(crate) fn of_granule(home: u16, by: &[Accesses], nodes: &[u16]) -> Traffic {
+/// The traffic of granules of one home.
+pub(crate) fn of_granules(granules: u64, home: u16, by: &[Accesses], nodes: &[u16]) -> Traffic {
     let mut traffic = Traffic::none(nodes.len());
     if let Ok(home) = nodes.binary_search(&home) {
-        traffic.homes[home] += 1;
+        traffic.homes[home] += granules;
     }
     for accesses in by {
         let count = transactions(accesses);
@@ -97,16 +98,16 @@ pub(crate) fn of_granule(home: u16, by: &[Accesses], nodes: &[u16]) -> Traffic {
 }
 
 /// Local and remote transactions of every thread, by thread number; as long as the list of threads or longer.
-pub(crate) fn by_thread(profile: &Profile) -> Vec<(u64, u64)> {
+pub(crate) fn by_thread(profile: &Profile, map: &GranuleMap) -> Vec<(u64, u64)> {
     let mut threads = vec![(0, 0); profile.threads.len()];
-    for granule in &profile.granules {
-        for accesses in &granule.by {
+    for cell in &map.cells {
+        for accesses in &cell.by {
             let thread = usize::from(accesses.thread);
             if thread >= threads.len() {
                 threads.resize(thread + 1, (0, 0));
             }
             let (local, remote) = &mut threads[thread];
-            *if accesses.node == granule.home { local } else { remote } += transactions(accesses);
+            *if accesses.node == cell.home { local } else { remote } += transactions(accesses);
         }
     }
     threads

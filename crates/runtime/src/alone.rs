@@ -69,5 +69,7 @@ pub fn spec() -> RunSpec {
         cpi: None,
         window_instructions: None,
         allow_oversubscription: true,
+        card: Default::default(),
+        watches: Vec::new(),
     }
 }

@@ -7,6 +7,7 @@
 use crate::engine::{Placement, System};
 use crate::layout::DONORS;
 use crate::stack::Stack;
+use crate::state::Runtime;
 use olifant_frontend::spec::{AreaKey, AreaRule, Place, RunSpec};
 use olifant_opium::profile::{Area, AreaKind};
 use olifant_placement::{MemoryPolicy, Run};
@@ -38,6 +39,12 @@ impl Areas {
         for rule in &spec.rules {
             if let AreaKey::Range { start, bytes } = rule.area {
                 system.map(start, bytes, placement(&rule.place));
+            }
+        }
+        for watch in &spec.watches {
+            if let AreaKey::Range { start, bytes } = watch.area {
+                let board = system.engine_mut().observer_mut().board_mut();
+                let _refusal_is_in_the_profile = board.arm(watch.filter as usize, start, bytes);
             }
         }
         let list = spec
@@ -89,17 +96,7 @@ impl Areas {
     }
 
     fn rule_for_site(&self, path: &[u64], bytes: u64, ordinal: u32) -> Option<&AreaRule> {
-        self.rules.iter().find(|rule| match &rule.area {
-            AreaKey::Site { code, bytes: of_bytes, ordinal: of_ordinal } => {
-                of_bytes.is_none_or(|of| of == bytes)
-                    && of_ordinal.is_none_or(|of| of == ordinal)
-                    && path.iter().any(|&address| {
-                        // A return address may be the first of the next line.
-                        code.iter().any(|range| crate::modules::is_within(range, address - 1))
-                    })
-            }
-            AreaKey::Range { .. } | AreaKey::Stacks | AreaKey::Small => false,
-        })
+        self.rules.iter().find(|rule| names(&rule.area, path, bytes, ordinal))
     }
 
     /// A thread begins on a stack, perhaps one that an earlier thread used.
@@ -146,6 +143,60 @@ impl Areas {
             let id = self.add(own_area(AreaKind::Other, name, start, bytes, thread, 0));
             self.storages.insert(start, id);
         }
+    }
+}
+
+/// Whether a key names an allocation.
+fn names(key: &AreaKey, path: &[u64], bytes: u64, ordinal: u32) -> bool {
+    match key {
+        AreaKey::Site { code, bytes: of_bytes, ordinal: of_ordinal } => {
+            of_bytes.is_none_or(|of| of == bytes)
+                && of_ordinal.is_none_or(|of| of == ordinal)
+                && path.iter().any(|&address| {
+                    // A return address may be the first of the next line.
+                    code.iter().any(|range| crate::modules::is_within(range, address - 1))
+                })
+        }
+        AreaKey::Range { .. } | AreaKey::Stacks | AreaKey::Small => false,
+    }
+}
+
+impl Runtime {
+    /// An area begins at `start`: the card's filters of its name watch it.
+    pub fn watch(&mut self, path: &[u64], bytes: u64, ordinal: u32, start: u64) {
+        let board = self.system.engine_mut().observer_mut().board_mut();
+        for watch in self.spec.watches.iter().filter(|watch| names(&watch.area, path, bytes, ordinal)) {
+            let _refusal_is_in_the_profile = board.arm(watch.filter as usize, start, bytes);
+        }
+    }
+}
+
+/// Areas by address.
+pub struct Index {
+    /// First address, end, number; ascending and disjoint.
+    spans: Vec<(u64, u64, u32)>,
+}
+
+impl Index {
+    /// Of a run's areas.
+    pub fn new(areas: &[Area]) -> Self {
+        let mut spans: Vec<_> =
+            areas.iter().zip(0..).map(|(area, id)| (area.start, area.start + area.bytes, id)).collect();
+        spans.sort_unstable();
+        Self { spans }
+    }
+
+    /// The area that covers most of a range; the first of equals.
+    pub fn covering(&self, start: u64, end: u64) -> Option<u32> {
+        let first = self.spans.partition_point(|span| span.1 <= start);
+        let overlap = |span: &(u64, u64, u32)| span.1.min(end) - span.0.max(start);
+        let within = self.spans[first..].iter().take_while(|span| span.0 < end);
+        within
+            .fold(None, |best: Option<(u64, u32)>, span| match best {
+                Some(best) if best.0 >= overlap(span) => Some(best),
+                _ => Some((overlap(span), span.2)),
+            })
+            .map(|best| best.1)
     }
 }
 

@@ -8,7 +8,8 @@
 //! equal loads in a row, and an exchange that keeps finding what it stores, are polls (`spin`).
 
 use crate::access::{EntryFrame, READ, WRITE, framed, touch, touch_from, touch_update};
-use crate::spin;
+use crate::state::with;
+use crate::{locks, spin};
 
 /// A value as the spin detection compares it.
 trait Word: Copy + PartialEq {
@@ -54,11 +55,16 @@ unsafe fn exchange<T: Word>(address: *mut T, value: T) -> T {
     unsafe {
         let old = update(address, |_| value);
         if old != value {
+            locks::changed_word(address as usize, value.low());
             return old;
         }
+        with(|runtime| locks::polls(runtime, address as usize));
         spin::poll(address as usize, old.low(), spin::UPDATE);
         let old = address.read_volatile();
         address.write_volatile(value);
+        if old != value {
+            locks::changed_word(address as usize, value.low());
+        }
         old
     }
 }
@@ -80,6 +86,7 @@ unsafe fn compare_exchange<T: Word>(
         let found = address.read_volatile();
         if found == expected {
             address.write_volatile(value);
+            locks::changed_word(address as usize, value.low());
         }
         (found == expected, found)
     }

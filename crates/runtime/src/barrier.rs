@@ -2,6 +2,7 @@
 
 use crate::access::{WRITE, touch, touch_update};
 use crate::schedule::{Wake, charge, park, wake_all};
+use crate::state::{Runtime, with};
 
 const INSTRUCTIONS: u64 = 60;
 
@@ -45,6 +46,7 @@ unsafe extern "C" fn pthread_barrier_wait(barrier: *mut Barrier) -> i32 {
             (*barrier).arrived = 0;
             (*barrier).round = (*barrier).round.wrapping_add(1);
             wake_all(barrier as usize);
+            with(Runtime::barrier_passed);
             charge(INSTRUCTIONS);
             return libc::PTHREAD_BARRIER_SERIAL_THREAD;
         }

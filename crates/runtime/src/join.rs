@@ -3,43 +3,17 @@
 //! A granule belongs to the area that covers most of it. What no area covers goes to one area of kind `Other`, "elsewhere":
 //! libraries' data and what the C library keeps for itself.
 
-use crate::areas::own_area;
+use crate::areas::{Index, own_area};
 use olifant_opium::Card;
 use olifant_opium::profile::{Accesses, Area, AreaKind, ContestedLine, Granule, LineAccesses, Sharing};
 use std::collections::BTreeMap;
 
 /// Contested lines that a profile keeps.
 const MOST_LINES: usize = 10_000;
+/// A thread with less than one such part of the busiest thread's transactions with a line only passes by.
+const PASSING: u64 = 20;
 /// Size of the area "elsewhere": all addresses of a program.
 const EVERYWHERE: u64 = 1 << 47;
-
-/// Areas by address.
-struct Index {
-    /// First address, end, number; ascending and disjoint.
-    spans: Vec<(u64, u64, u32)>,
-}
-
-impl Index {
-    fn new(areas: &[Area]) -> Self {
-        let mut spans: Vec<_> =
-            areas.iter().zip(0..).map(|(area, id)| (area.start, area.start + area.bytes, id)).collect();
-        spans.sort_unstable();
-        Self { spans }
-    }
-
-    /// The area that covers most of a range; the first of equals.
-    fn covering(&self, start: u64, end: u64) -> Option<u32> {
-        let first = self.spans.partition_point(|span| span.1 <= start);
-        let overlap = |span: &(u64, u64, u32)| span.1.min(end) - span.0.max(start);
-        let within = self.spans[first..].iter().take_while(|span| span.0 < end);
-        within
-            .fold(None, |best: Option<(u64, u32)>, span| match best {
-                Some(best) if best.0 >= overlap(span) => Some(best),
-                _ => Some((overlap(span), span.2)),
-            })
-            .map(|best| best.1)
-    }
-}
 
 /// The profile's granules and contested lines. Adds the area "elsewhere" if it is needed.
 pub fn join(card: &Card, areas: &mut Vec<Area>) -> (Vec<Granule>, Vec<ContestedLine>) {
@@ -109,6 +83,7 @@ pub fn join(card: &Card, areas: &mut Vec<Area>) -> (Vec<Granule>, Vec<ContestedL
                 bytes: line.bytes as u32,
                 transfers: line.transfers,
                 sharing: sharing(&by),
+                fields: Vec::new(),
                 by,
             }
         })
@@ -116,8 +91,11 @@ pub fn join(card: &Card, areas: &mut Vec<Area>) -> (Vec<Granule>, Vec<ContestedL
     (granules.into_values().collect(), contested)
 }
 
-/// Whether the threads of a line use the same parts of it.
+/// What the threads of a line do with each other's parts of it.
 fn sharing(by: &[LineAccesses]) -> Sharing {
+    // Who came by once, to start a counter or to read its end, does not make the class.
+    let most = by.iter().map(|by| by.reads + by.writes).max().unwrap_or(0);
+    let by: Vec<&LineAccesses> = by.iter().filter(|by| (by.reads + by.writes) * PASSING >= most).collect();
     let mut is_true = false;
     let mut is_false = false;
     for (number, one) in by.iter().enumerate() {
@@ -130,9 +108,45 @@ fn sharing(by: &[LineAccesses]) -> Sharing {
             }
         }
     }
+    let writers = by.iter().filter(|by| by.write_mask != 0).count();
     match (is_true, is_false) {
+        _ if writers == 0 => Sharing::ReadOnly,
         (true, true) => Sharing::Mixed,
         (false, true) => Sharing::False,
+        _ if writers == 1 => Sharing::ProducerConsumer,
+        // Everybody changes the same words: one thread's result is the next one's input.
+        _ if by.iter().fold(u64::MAX, |common, by| common & by.write_mask) != 0 => Sharing::Migratory,
         _ => Sharing::True,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(masks: &[(u64, u64)]) -> Sharing {
+        let by: Vec<LineAccesses> = masks
+            .iter()
+            .zip(0..)
+            .map(|(&(read_mask, write_mask), thread)| LineAccesses {
+                thread,
+                reads: 1,
+                writes: 1,
+                read_mask,
+                write_mask,
+                code: 0,
+            })
+            .collect();
+        sharing(&by)
+    }
+
+    #[test]
+    fn the_class_follows_from_who_writes_which_words() {
+        assert_eq!(line(&[(0xff, 0), (0xff, 0)]), Sharing::ReadOnly);
+        assert_eq!(line(&[(0x0f, 0x0f), (0xf0, 0xf0)]), Sharing::False);
+        assert_eq!(line(&[(0x0f, 0x0f), (0x0f, 0), (0xff, 0)]), Sharing::ProducerConsumer);
+        assert_eq!(line(&[(0x0f, 0x0f), (0, 0x0f), (0x0f, 0x0f)]), Sharing::Migratory);
+        assert_eq!(line(&[(0, 0x0f), (0, 0x0f), (0x0f, 0)]), Sharing::True);
+        assert_eq!(line(&[(0, 0x0f), (0, 0xff), (0, 0xf0)]), Sharing::Mixed);
     }
 }

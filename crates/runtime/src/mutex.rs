@@ -7,8 +7,10 @@
 
 use crate::access::touch_update;
 use crate::clock;
+use crate::locks;
 use crate::schedule::{Wake, charge, is_waited_for, park, wake_one};
 use crate::state::with;
+use olifant_opium::facts::LockKind;
 
 /// Instructions of a lock or an unlock beside its accesses.
 const INSTRUCTIONS: u64 = 20;
@@ -62,6 +64,7 @@ pub unsafe fn lock(mutex: *mut Mutex, deadline: Option<u64>) -> i32 {
         }
         while (*mutex).lock != 0 {
             (*mutex).lock = 2;
+            with(|runtime| locks::waits(runtime, mutex as usize));
             charge(WAIT_INSTRUCTIONS);
             if (*mutex).lock == 0 {
                 break;
@@ -75,6 +78,7 @@ pub unsafe fn lock(mutex: *mut Mutex, deadline: Option<u64>) -> i32 {
         }
         take(mutex, me);
     }
+    with(|runtime| locks::acquired(runtime, LockKind::Mutex, mutex as usize));
     charge(INSTRUCTIONS);
     0
 }
@@ -126,10 +130,12 @@ unsafe fn try_lock(mutex: *mut Mutex) -> i32 {
         touch_update(&raw const (*mutex).lock as usize);
         if (*mutex).lock == 0 {
             take(mutex, me);
+            with(|runtime| locks::acquired(runtime, LockKind::Mutex, mutex as usize));
             crate::spin::forget();
         } else if (*mutex).owner == me && (*mutex).kind() == RECURSIVE {
             (*mutex).depth += 1;
         } else {
+            with(|runtime| locks::waits(runtime, mutex as usize));
             crate::spin::poll(&raw const (*mutex).lock as usize, 1, crate::spin::UPDATE);
             return libc::EBUSY;
         }

@@ -3,7 +3,7 @@
 //! The file appears under its name only when it is whole: it is written beside it and renamed.
 
 use crate::state::Runtime;
-use crate::{join, modules, sys};
+use crate::{facts, join, modules, sys};
 use olifant_opium::collect;
 use olifant_opium::profile::{Evidence, Profile, RunInfo, Thread};
 
@@ -65,6 +65,8 @@ fn take(runtime: &mut Runtime, is_complete: bool, exit_code: i32) -> Profile {
     let mut areas = runtime.areas.list.clone();
     let (granules, contested) = join::join(runtime.system.engine_mut().observer_mut(), &mut areas);
     let granule_bytes = runtime.system.engine().observer().granule_bytes();
+    let facts = facts::take(runtime, &areas, &granules, granule_bytes);
+    let machine = &runtime.spec.machine;
     let states = runtime.system.threads();
     let threads = runtime
         .threads
@@ -95,5 +97,6 @@ fn take(runtime: &mut Runtime, is_complete: bool, exit_code: i32) -> Profile {
         granule_bytes,
         granules,
         contested,
+        facts,
     }
 }

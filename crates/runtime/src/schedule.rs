@@ -7,7 +7,7 @@
 use crate::context::{self, Context};
 use crate::engine::{Next, ThreadId};
 use crate::state::{Runtime, with};
-use crate::{dispatch, ending, registers, signals};
+use crate::{dispatch, ending, monitor, registers, signals};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// How a wait ended.
@@ -59,6 +59,11 @@ pub fn give_way_if_due() {
 
 /// Lets the simulator choose who runs, and switches to it. Returns when this thread runs again.
 pub fn run_next() {
+    with(|runtime| {
+        if runtime.system.have_met() {
+            runtime.barrier_passed();
+        }
+    });
     loop {
         match with(|runtime| runtime.system.choose()) {
             Next::Run(ThreadId(number)) => {
@@ -77,6 +82,7 @@ pub fn run_next() {
     dispatch::rearm();
     ending::checkpoint_if_due();
     signals::deliver_pending();
+    monitor::deliver();
 }
 
 /// Number of context switches so far.

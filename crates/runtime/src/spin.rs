@@ -111,6 +111,7 @@ fn park_load(address: usize, turn_instructions: u64, reads: u64) -> bool {
     let is_parked = with(|runtime| {
         let is_free = !runtime.system.is_probing();
         if is_free {
+            crate::locks::polls(runtime, address);
             let address = crate::foreign::stand_in(runtime, address as u64);
             runtime.system.spin(address, turn_instructions.max(1), reads, SpinEvidence::Likely);
         }

@@ -2,7 +2,9 @@
 
 use crate::access::touch_update;
 use crate::schedule::charge;
-use crate::spin;
+use crate::state::with;
+use crate::{locks, spin};
+use olifant_opium::facts::LockKind;
 
 const INSTRUCTIONS: u64 = 4;
 
@@ -27,11 +29,13 @@ unsafe extern "C" fn pthread_spin_lock(lock: *mut i32) -> i32 {
     unsafe {
         touch_update(lock as usize);
         while lock.read_volatile() != 0 {
+            with(|runtime| locks::waits(runtime, lock as usize));
             spin::poll(lock as usize, 1, spin::UPDATE);
             touch_update(lock as usize);
         }
         *lock = 1;
     }
+    with(|runtime| locks::acquired(runtime, LockKind::SpinLock, lock as usize));
     spin::forget();
     0
 }
@@ -43,11 +47,13 @@ unsafe extern "C" fn pthread_spin_trylock(lock: *mut i32) -> i32 {
     // SAFETY: as in `pthread_spin_lock`.
     unsafe {
         if *lock != 0 {
+            with(|runtime| locks::waits(runtime, lock as usize));
             spin::poll(lock as usize, 1, spin::UPDATE);
             return libc::EBUSY;
         }
         *lock = 1;
     }
+    with(|runtime| locks::acquired(runtime, LockKind::SpinLock, lock as usize));
     charge(INSTRUCTIONS);
     0
 }

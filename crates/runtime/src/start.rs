@@ -63,6 +63,9 @@ extern "C" fn initialise(_count: i32, _arguments: *mut *mut c_char, environment:
     };
     system.spawn();
     modules::refresh();
+    if let Err(error) = system.engine_mut().observer_mut().board_mut().program(&spec.card) {
+        give_up(&error.to_string());
+    }
     let areas = Areas::new(&spec, &mut system);
     let checkpoint_seconds = if spec.dump.is_some() { spec.checkpoint_seconds } else { 0 };
     install(Runtime {
@@ -77,6 +80,8 @@ extern "C" fn initialise(_count: i32, _arguments: *mut *mut c_char, environment:
         remains: Vec::new(),
         keys: Default::default(),
         heap: Default::default(),
+        locks: Default::default(),
+        callbacks: Default::default(),
         areas,
         own_storage: registers::fs(),
         may_dump: true,

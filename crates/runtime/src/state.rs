@@ -11,6 +11,8 @@ use crate::engine::System;
 use crate::foreign::Foreign;
 use crate::heap::Heap;
 use crate::keys::Keys;
+use crate::locks::Locks;
+use crate::monitor::Callbacks;
 use crate::stack::{Stack, Stacks};
 use crate::thread::Thread;
 use core::cell::UnsafeCell;
@@ -44,6 +46,10 @@ pub struct Runtime {
     pub heap: Heap,
     /// Copies of replicated data, by source, size and node.
     pub replicas: BTreeMap<(usize, usize, u16), usize>,
+    /// What the program wants to be told by the monitor.
+    pub callbacks: Callbacks,
+    /// What is known of its locks.
+    pub locks: Locks,
     /// Areas and sites for the profile.
     pub areas: Areas,
     /// This operating-system thread's own control block.

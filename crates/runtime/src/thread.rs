@@ -55,6 +55,8 @@ pub struct Thread {
     pub signals: PendingSignals,
     /// The last atomic load, for finding spins.
     pub polls: crate::spin::Polls,
+    /// The lock that it waits for.
+    pub waiting_for: crate::locks::Waiting,
 }
 
 impl Thread {
@@ -79,6 +81,7 @@ impl Thread {
             defers_cancel: false,
             signals: PendingSignals::default(),
             polls: crate::spin::Polls::default(),
+            waiting_for: Default::default(),
         }
     }
 }
@@ -137,6 +140,9 @@ pub fn provide(stack_bytes: usize) -> Result<(Stack, Donor, usize), i32> {
 pub fn start(routine: Routine, argument: usize, stack_bytes: usize, is_detached: bool) -> Result<usize, i32> {
     let (stack, donor, donor_slot) = provide(stack_bytes)?;
     let number = with(|runtime| {
+        if runtime.runs_alone() {
+            runtime.barrier_passed();
+        }
         let number = usize::from(runtime.system.spawn().0);
         let mut thread = Thread::new(donor.handle(), routine as usize as u64);
         // SAFETY: the stack is fresh and belongs to this thread alone.
@@ -231,6 +237,9 @@ pub fn join(handle: u64, result: *mut usize, deadline: Option<u64>, may_wait: bo
     }
     let value = with(|runtime| {
         runtime.handles.remove(&handle);
+        if runtime.runs_alone() {
+            runtime.barrier_passed();
+        }
         runtime.threads[number].result
     });
     if !result.is_null() {

@@ -10,7 +10,7 @@ use crate::cpu::{COUNT_LIMIT, Cpu, Need};
 use crate::directory::Directory;
 use crate::level1::Level1;
 use crate::network::{Interconnect, LinkCounts};
-use crate::observer::Observer;
+use crate::observer::{FirstTouch, Observer};
 use crate::pages::{PageTable, Placement};
 use crate::protocol::Event;
 use crate::random::Random;
@@ -18,6 +18,7 @@ use crate::record::{Increment, Record};
 use crate::setup::{Costs, Shape, SimError, costs, geometry};
 use crate::timeline::{Occupancy, Timeline};
 use crate::tlb::Tlb;
+use crate::transaction::cpu_number;
 use olifant_machine::{Machine, NodeId, Routes};
 use olifant_placement::MemoryPolicy;
 
@@ -228,7 +229,9 @@ impl<O: Observer> Engine<O> {
             let lines = (translation.slot() as usize + 1) << self.shape.page_line_bits;
             assert!(lines <= LINES as usize, "the program uses more than {LINES} lines of memory");
             self.directory.grow(lines);
-            self.observer.page_begins(translation.slot(), page << self.shape.page_bits, translation.home());
+            let touch = FirstTouch { cpu: cpu_number(access.cpu), code: access.code };
+            let address = page << self.shape.page_bits;
+            self.observer.page_begins(translation.slot(), address, translation.home(), touch);
         }
         self.cpus[access.cpu].tlb.insert(page, translation);
     }

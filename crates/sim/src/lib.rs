@@ -40,7 +40,7 @@ pub use counters::{CpuCounters, NodeCounts};
 pub use engine::Engine;
 pub use index::index;
 pub use network::{LinkCounts, UnitCounts};
-pub use observer::{Observer, Transaction};
+pub use observer::{FirstTouch, Observer, Transaction};
 pub use pages::{PageInfo, PageTable, Placement, Translation};
 pub use random::{Random, mix};
 pub use record::{Increment, RECORD_BYTES, Record};

@@ -19,8 +19,28 @@ pub struct Transaction {
     pub address: u64,
     /// Code address of the access; 0 for a write-back.
     pub code: u64,
+    /// Whether another cache loses its copy because of it: an invalidation.
+    pub invalidates: bool,
+    /// Whether another cache, not memory, is asked for the line: an intervention.
+    pub intervenes: bool,
+    /// When it is issued, in cycles of the processor's clock.
+    pub time: u64,
+}
+
+impl Transaction {
     /// Whether another cache loses or hands over its copy because of it.
-    pub moves_copy: bool,
+    pub fn moves_copy(&self) -> bool {
+        self.invalidates | self.intervenes
+    }
+}
+
+/// The access that brings a page into memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FirstTouch {
+    /// The processor.
+    pub cpu: u16,
+    /// Code address of the access.
+    pub code: u64,
 }
 
 /// Receives transactions. Observing changes nothing in the machine.
@@ -30,12 +50,12 @@ pub trait Observer {
     /// From now on `cpu` runs `thread`.
     fn thread_runs(&mut self, cpu: u16, thread: u16);
     /// A page number now stands for the virtual page at `address`; counts of what it stood for before are closed.
-    fn page_begins(&mut self, page: u32, address: u64, home: u16);
+    fn page_begins(&mut self, page: u32, address: u64, home: u16, touch: FirstTouch);
 }
 
 /// Sees nothing.
 impl Observer for () {
     fn transaction(&mut self, _: &Transaction) {}
     fn thread_runs(&mut self, _: u16, _: u16) {}
-    fn page_begins(&mut self, _: u32, _: u64, _: u16) {}
+    fn page_begins(&mut self, _: u32, _: u64, _: u16, _: FirstTouch) {}
 }

@@ -87,6 +87,7 @@ pub struct System<O> {
     spins: Vec<SpinSearch>,
     /// Per processor, its first-level misses when the current turn began.
     misses_before: u64,
+    have_met: bool,
 }
 
 impl<O: Observer> System<O> {
@@ -134,6 +135,7 @@ impl<O: Observer> System<O> {
             must_switch: false,
             spins: (0..cpus).map(|_| SpinSearch::default()).collect(),
             misses_before: 0,
+            have_met: false,
             options,
             engine,
         })
@@ -297,6 +299,12 @@ impl<O: Observer> System<O> {
         {
             self.spins[cpu].probe.suspect();
         }
+    }
+
+    /// Whether, since the last call, a write ended the spin-waits of at least half of the other threads at once: what a
+    /// barrier's last thread does. Some waiters are between two polls when it does, so not all need be seen to wait.
+    pub fn have_met(&mut self) -> bool {
+        std::mem::take(&mut self.have_met)
     }
 
     /// The current thread waits until `wake`.

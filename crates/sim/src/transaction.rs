@@ -63,11 +63,10 @@ impl<O: Observer> Engine<O> {
         });
         let supplied = self.supply(row, cast, issued);
         let mut done = self.answer(row, cast, supplied.ready);
-        let mut moves_copy = false;
+        let mut invalidates = false;
         match row.others {
             Others::Keep => {}
             Others::Downgrade => {
-                moves_copy = true;
                 if let Some(owner) = owner {
                     self.downgrade(owner, set, line);
                 }
@@ -75,7 +74,7 @@ impl<O: Observer> Engine<O> {
             Others::Invalidate => {
                 let (acknowledged, nodes_asked, any) =
                     self.invalidate_others(cpu, cast, set, line, supplied.home_knows);
-                moves_copy = any;
+                invalidates = any;
                 if nodes_asked {
                     done = done.max(acknowledged);
                 } else if matches!(row.answer, Some((_, Packet::Grant, _))) {
@@ -95,7 +94,9 @@ impl<O: Observer> Engine<O> {
             page: translation.slot(),
             address,
             code,
-            moves_copy,
+            invalidates,
+            intervenes: row.supplier == Supplier::Owner,
+            time: issued,
         });
         self.cpus[cpu].clock.add_miss(stamp, done, event == Event::Read);
         self.record(row, cpu, line)
@@ -289,7 +290,9 @@ impl<O: Observer> Engine<O> {
             page: page.translation.slot(),
             address,
             code: 0,
-            moves_copy: false,
+            invalidates: false,
+            intervenes: false,
+            time: begun,
         });
     }
 
@@ -355,6 +358,6 @@ struct Supplied {
 
 /// A processor's index as its number; there are fewer than 65,536.
 #[allow(clippy::cast_possible_truncation)]
-fn cpu_number(cpu: usize) -> u16 {
+pub(crate) fn cpu_number(cpu: usize) -> u16 {
     cpu as u16
 }

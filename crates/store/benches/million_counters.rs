@@ -92,5 +92,6 @@ fn profile() -> Profile {
         granule_bytes: 4096,
         granules: (0..GRANULES).map(granule).collect(),
         contested: Vec::new(),
+        facts: olifant_opium::facts::Facts::default(),
     }
 }

@@ -26,11 +26,11 @@ const APPLICATION: usize = 68;
 /// Offset of the change counter for which the page count is valid.
 const VALID_FOR: usize = 92;
 
-/// Checks that `path` is a whole profile file of a known schema.
+/// Checks that `path` is a whole profile file of a known schema; returns the schema's version.
 ///
 /// # Errors
 /// `Unreadable`, `NotAProfile`, `Newer` or `Truncated`.
-pub(crate) fn check(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn check(path: &Path) -> Result<u32, StoreError> {
     let unreadable = |source| StoreError::Unreadable { path: path.to_owned(), source };
     let foreign = |reason: &str| StoreError::NotAProfile { path: path.to_owned(), reason: reason.to_owned() };
 
@@ -78,5 +78,5 @@ pub(crate) fn check(path: &Path) -> Result<(), StoreError> {
     if word(CHANGE_COUNTER) == word(VALID_FOR) && found < expected {
         return Err(StoreError::Truncated { path: path.to_owned(), expected, found });
     }
-    Ok(())
+    Ok(word(USER_VERSION))
 }

@@ -2,6 +2,7 @@
 //! may follow its indices without fear. What the laws leave free: thread, node and cpu numbers are labels, and a
 //! counter may name a thread that the list of threads doesn't (one that was being made when the run was cut short).
 
+use olifant_opium::facts::Facts;
 use olifant_opium::profile::Profile;
 
 /// Names the first law that `profile` breaks, and where.
@@ -25,7 +26,33 @@ pub(crate) fn check(profile: &Profile) -> Result<(), String> {
         refers(|| format!("contested line {rank}"), "area", line.area, profile.areas.len())?;
         ascending(&format!("accessors of contested line {rank}"), line.by.iter().map(|by| by.thread))?;
     }
-    Ok(())
+    facts(&profile.facts, profile.areas.len())
+}
+
+/// The laws of the facts beside the counts.
+fn facts(facts: &Facts, areas: usize) -> Result<(), String> {
+    for (id, filter) in facts.filters.iter().enumerate() {
+        let counts = filter.counts.iter().map(|count| (count.address, count.accessor));
+        ascending(&format!("counters of filter {id}"), counts)?;
+    }
+    for event in &facts.events {
+        refers(|| "an event of the card".to_owned(), "filter", event.filter, facts.filters.len())?;
+    }
+    let cells = facts.phase_cells.iter();
+    ascending("cells of phases", cells.clone().map(|cell| (cell.phase, cell.area, cell.granule, cell.node)))?;
+    for cell in cells {
+        refers(|| "a cell of a phase".to_owned(), "phase", cell.phase, facts.phases.len())?;
+        refers(|| "a cell of a phase".to_owned(), "area", cell.area, areas)?;
+    }
+    for (id, lock) in facts.locks.iter().enumerate() {
+        if let Some(area) = lock.area {
+            refers(|| format!("lock {id}"), "area", area, areas)?;
+        }
+    }
+    for touch in &facts.first_touches {
+        refers(|| "a first touch".to_owned(), "area", touch.area, areas)?;
+    }
+    ascending("places", facts.places.iter().map(|place| place.code))
 }
 
 /// The keys of a list are strictly ascending.

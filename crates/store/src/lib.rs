@@ -9,8 +9,11 @@
 
 mod atomic;
 mod error;
+mod facts_read;
+mod facts_write;
 mod header;
 mod laws;
+mod map;
 mod read;
 mod rows;
 mod schema;
@@ -19,6 +22,6 @@ mod words;
 mod write;
 
 pub use error::StoreError;
-pub use read::read;
+pub use read::{read, read_map};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use write::write;

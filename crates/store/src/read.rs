@@ -4,7 +4,9 @@
 //! a file that was damaged gives an error, or at worst other numbers, but never a profile that breaks a law.
 
 use crate::rows::{Failure, count, distribute, list, numbered, real, single, word};
-use crate::{StoreError, header, laws};
+use crate::{StoreError, facts_read, header, laws, map};
+use olifant_opium::facts::Facts;
+use olifant_opium::map::GranuleMap;
 use olifant_opium::profile::{
     Accesses, Area, ContestedLine, CpuTotals, Frame, Granule, LineAccesses, LinkTotals, Module, NodeTotals,
     Profile, RunInfo, Site, Thread, Totals,
@@ -18,21 +20,49 @@ use std::path::Path;
 /// `Unreadable` if the system refuses the file; `NotAProfile`, `Newer`, `Truncated` or `Damaged` if its content is not
 /// a whole profile that this release knows.
 pub fn read(path: &Path) -> Result<Profile, StoreError> {
-    header::check(path)?;
-    load(path).map_err(|failure| match failure {
+    Ok(open(path, Extent::Counters)?.0)
+}
+
+/// Loads the profile in `path` with its map. Where the file holds the map beside the counters, they are left unread, and the
+/// profile's `granules` are empty: a file of a hundred million counters opens like one of a million.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_map(path: &Path) -> Result<(Profile, GranuleMap), StoreError> {
+    let (profile, map) = open(path, Extent::Map)?;
+    let map = map.unwrap_or_else(|| GranuleMap::of(&profile));
+    Ok((profile, map))
+}
+
+/// How much of the counts by granule is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// Each.
+    Counters,
+    /// The map, if the file has one.
+    Map,
+}
+
+fn open(path: &Path, extent: Extent) -> Result<(Profile, Option<GranuleMap>), StoreError> {
+    let version = header::check(path)?;
+    load(path, version, extent).map_err(|failure| match failure {
         Failure::Database(error) => StoreError::reading(path, &error),
         Failure::Contradiction(reason) => StoreError::Damaged { path: path.to_owned(), reason },
     })
 }
 
-fn load(path: &Path) -> Result<Profile, Failure> {
+fn load(path: &Path, version: u32, extent: Extent) -> Result<(Profile, Option<GranuleMap>), Failure> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     // The file may be anybody's: its schema must not run functions, and its pages are checked as they are used.
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
     let (run, granule_bytes) = run(&connection)?;
-    let profile = Profile {
+    let areas = areas(&connection)?;
+    let is_mapped = version > 1 && extent == Extent::Map;
+    let map = if is_mapped { granule_map(&connection, areas.len())? } else { None };
+    let granules = if map.is_some() { Vec::new() } else { granules(&connection)? };
+    let mut profile = Profile {
         run,
         totals: totals(&connection)?,
         cpus: cpus(&connection)?,
@@ -41,13 +71,18 @@ fn load(path: &Path) -> Result<Profile, Failure> {
         threads: threads(&connection)?,
         modules: modules(&connection)?,
         sites: sites(&connection)?,
-        areas: areas(&connection)?,
+        areas,
         granule_bytes,
-        granules: granules(&connection)?,
+        granules,
         contested: contested(&connection)?,
+        facts: Facts::default(),
     };
+    if version > 1 {
+        profile.facts = facts_read::facts(&connection)?;
+        facts_read::fields(&connection, &mut profile.contested)?;
+    }
     laws::check(&profile).map_err(Failure::Contradiction)?;
-    Ok(profile)
+    Ok((profile, map))
 }
 
 fn run(connection: &Connection) -> Result<(RunInfo, u64), Failure> {
@@ -222,6 +257,13 @@ fn granules(connection: &Connection) -> Result<Vec<Granule>, Failure> {
     Ok(granules)
 }
 
+/// The map beside the counters, if there is one in a form that is known; one in another form is left alone.
+fn granule_map(connection: &Connection, areas: usize) -> Result<Option<GranuleMap>, Failure> {
+    let query = format!("SELECT bytes FROM granule_map WHERE form = {}", map::FORM);
+    let mut found = list(connection, &query, |row| row.get::<_, Vec<u8>>(0))?;
+    found.pop().map(|bytes| map::decode(&bytes, areas)).transpose()
+}
+
 fn contested(connection: &Connection) -> Result<Vec<ContestedLine>, Failure> {
     let mut lines = numbered(connection, "contested_lines", |row| {
         Ok(ContestedLine {
@@ -230,6 +272,7 @@ fn contested(connection: &Connection) -> Result<Vec<ContestedLine>, Failure> {
             bytes: row.get(3)?,
             transfers: count(row, 4)?,
             sharing: word(row, 5)?,
+            fields: Vec::new(),
             by: Vec::new(),
         })
     })?;

@@ -1,5 +1,8 @@
 //! The words that stand for the model's enumerations in the file. They are part of the schema: never change one.
 
+use olifant_opium::CardModel;
+use olifant_opium::facts::LockKind;
+use olifant_opium::filter::By;
 use olifant_opium::profile::{AreaKind, Evidence, Sharing};
 
 /// An enumeration whose values are written as words.
@@ -40,6 +43,33 @@ impl Word for AreaKind {
 
 impl Word for Sharing {
     const WHAT: &'static str = "class of sharing";
+    const WORDS: &'static [(Self, &'static str)] = &[
+        (Sharing::True, "true"),
+        (Sharing::False, "false"),
+        (Sharing::Mixed, "mixed"),
+        (Sharing::Migratory, "migratory"),
+        (Sharing::ProducerConsumer, "producer-consumer"),
+        (Sharing::ReadOnly, "read-only"),
+    ];
+}
+
+impl Word for CardModel {
+    const WHAT: &'static str = "card";
     const WORDS: &'static [(Self, &'static str)] =
-        &[(Sharing::True, "true"), (Sharing::False, "false"), (Sharing::Mixed, "mixed")];
+        &[(CardModel::Unlimited, "unlimited"), (CardModel::Opium, "opium")];
+}
+
+impl Word for By {
+    const WHAT: &'static str = "kind of accessor";
+    const WORDS: &'static [(Self, &'static str)] =
+        &[(By::Node, "node"), (By::Thread, "thread"), (By::Cpu, "cpu")];
+}
+
+impl Word for LockKind {
+    const WHAT: &'static str = "kind of lock";
+    const WORDS: &'static [(Self, &'static str)] = &[
+        (LockKind::Mutex, "mutex"),
+        (LockKind::SpinLock, "spin-lock"),
+        (LockKind::AtomicSpin, "atomic-spin"),
+    ];
 }

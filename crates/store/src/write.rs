@@ -4,9 +4,10 @@
 //! half done. `atomic.rs` gives it durability and its name in one step at the end.
 
 use crate::atomic::UnpublishedFile;
-use crate::schema::{APPLICATION_ID, SCHEMA_VERSION, STATEMENTS};
+use crate::schema::{APPLICATION_ID, SCHEMA_VERSION, STATEMENTS, STATEMENTS_2};
 use crate::words::Word;
-use crate::{StoreError, laws};
+use crate::{StoreError, facts_write, laws, map};
+use olifant_opium::map::{GranuleMap, MOST_COUNTERS};
 use olifant_opium::profile::{Profile, RunInfo, Totals};
 use rusqlite::{Connection, Result, ToSql, Transaction, params};
 use std::path::Path;
@@ -35,6 +36,7 @@ fn fill(profile: &Profile, path: &Path) -> Result<()> {
     connection.pragma_update(None, "foreign_keys", false)?;
     let transaction = connection.transaction()?;
     transaction.execute_batch(STATEMENTS)?;
+    transaction.execute_batch(STATEMENTS_2)?;
     run(&transaction, &profile.run, profile.granule_bytes)?;
     totals(&transaction, &profile.totals)?;
     machine(&transaction, profile)?;
@@ -42,23 +44,25 @@ fn fill(profile: &Profile, path: &Path) -> Result<()> {
     areas(&transaction, profile)?;
     counters(&transaction, profile)?;
     contested(&transaction, profile)?;
+    facts_write::facts(&transaction, profile)?;
+    granule_map(&transaction, profile)?;
     transaction.commit()?;
     connection.close().map_err(|(_, error)| error)
 }
 
 /// SQLite's integers are signed: the same 64 bits.
-const fn bits(value: u64) -> i64 {
+pub(crate) const fn bits(value: u64) -> i64 {
     value.cast_signed()
 }
 
 /// A position in a list as a key.
 #[allow(clippy::cast_possible_wrap, reason = "a list of more than 2^63 members does not exist")]
-const fn key(position: usize) -> i64 {
+pub(crate) const fn key(position: usize) -> i64 {
     position as i64
 }
 
 /// Runs `INSERT` into `table`, with its columns in the order of the schema, for each row.
-fn insert<Row>(
+pub(crate) fn insert<Row>(
     transaction: &Transaction<'_>,
     table: &str,
     columns: usize,
@@ -229,6 +233,16 @@ fn counters(transaction: &Transaction<'_>, profile: &Profile) -> Result<()> {
             bits(by.write_backs),
         ])
     })
+}
+
+/// What a report needs of the counters, where these are too many to be read each time.
+fn granule_map(transaction: &Transaction<'_>, profile: &Profile) -> Result<()> {
+    let counters: usize = profile.granules.iter().map(|granule| granule.by.len()).sum();
+    if counters > MOST_COUNTERS {
+        let bytes = map::encode(&GranuleMap::of(profile));
+        transaction.execute("INSERT INTO granule_map VALUES (?, ?)", params![map::FORM, bytes])?;
+    }
+    Ok(())
 }
 
 fn contested(transaction: &Transaction<'_>, profile: &Profile) -> Result<()> {

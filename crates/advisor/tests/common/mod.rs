@@ -110,6 +110,7 @@ impl Builder {
             granule_bytes: PAGE,
             granules: vec![],
             contested: vec![],
+            facts: olifant_opium::facts::Facts::default(),
         };
         Builder {
             profile,

@@ -191,6 +191,7 @@ impl Program {
             granule_bytes: PAGE,
             granules,
             contested: vec![],
+            facts: olifant_opium::facts::Facts::default(),
         }
     }
 }

@@ -77,6 +77,16 @@ static void replicas(void) {
     rset_reading_end(new);
 }
 
+/* The host's own hardware has no monitor, and says so. */
+static void monitor(void) {
+    uint64_t count = 7;
+    CHECK(rset_monitor_init() == -EOPNOTSUPP);
+    CHECK(strstr(rset_error_text(), "no monitor") != NULL);
+    CHECK(rset_monitor_region("all", NULL, 1, 4096, 0) == -EOPNOTSUPP);
+    CHECK(rset_monitor_read(0, NULL, -1, &count) == -EOPNOTSUPP && count == 7);
+    CHECK(rset_monitor_threshold(0, 1, NULL, NULL) == -EOPNOTSUPP);
+}
+
 static atomic_size_t sum;
 static atomic_uint runs;
 
@@ -147,6 +157,7 @@ int main(void) {
     allocation();
     file_memory();
     replicas();
+    monitor();
     threads();
     heaps();
     rset_free(allowed);

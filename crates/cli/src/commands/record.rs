@@ -1,6 +1,6 @@
 //! `olifant record`: a run whose measurements are kept in a profile file.
 
-use crate::arguments::{FormatArguments, MemoryArguments, ProgramArguments, RunArguments};
+use crate::arguments::{CardArguments, FormatArguments, MemoryArguments, ProgramArguments, RunArguments};
 use crate::commands::run::{measure, tell};
 use crate::outcome::Outcome;
 use crate::output;
@@ -11,6 +11,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   olifant record -o ocean.olp --memory striped:1 -- ./ocean -n 514 -p 16
+  olifant record --filter multigrid_create,granule=line -- ./ocean -p 16
   olifant report ocean.olp
   olifant advise ocean.olp -o ocean.plan.toml
 
@@ -25,6 +26,8 @@ pub struct Arguments {
     run: RunArguments,
     #[command(flatten)]
     memory: MemoryArguments,
+    #[command(flatten)]
+    card: CardArguments,
 
     /// Profile to write, one SQLite file [default: PROGRAM.olp in this folder]
     ///
@@ -39,7 +42,7 @@ pub struct Arguments {
 
 /// Runs the program, keeps its profile, and tells what it did.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let session = Session::new(&arguments.run, &arguments.program)?;
+    let session = Session::new(&arguments.run, &arguments.program)?.with_card(&arguments.card)?;
     let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.olp", session.name())));
     output::check_writable(&path)?;
     let profile = measure(&session, &arguments.memory, arguments.format.format)?;

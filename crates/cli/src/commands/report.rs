@@ -6,6 +6,7 @@ use crate::sources::SourceFiles;
 use crate::{output, session};
 use anyhow::ensure;
 use clap::{Args, ValueEnum};
+use olifant_opium::map::GranuleMap;
 use olifant_report::page::{Page, PageRun};
 use olifant_report::{CsvRows, ProfileReport, ReportOptions, Sort};
 use olifant_store::symbols::Symbolizer;
@@ -45,7 +46,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FORM", value_enum, default_value_t = Form::Table, hide_possible_values = true, help_heading = "Output")]
     format: Form,
 
-    /// Rows of the CSV: counters, areas, granules, nodes, links, threads or contested
+    /// Rows of the CSV: counters, areas, granules, nodes, links, threads, contested, filters, phases, locks or first-touches
     ///
     /// `counters` has a row for each area, thread, node and kind. Example: --format csv --rows contested
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Rows::Counters, hide_possible_values = true, help_heading = "Output")]
@@ -86,6 +87,14 @@ enum Rows {
     Threads,
     /// Contested lines with their accessors
     Contested,
+    /// Counters of filters
+    Filters,
+    /// Areas by phase and node
+    Phases,
+    /// Locks
+    Locks,
+    /// Who touched the pages of areas first
+    FirstTouches,
 }
 
 /// What areas are ordered by.
@@ -105,12 +114,20 @@ enum Order {
 
 /// Shows the profile.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let profile = session::open(&arguments.profile)?;
+    let wants_granules =
+        arguments.granules || arguments.format == Form::Csv && arguments.rows == Rows::Granules;
+    let (profile, map) = if wants_granules {
+        let profile = session::open(&arguments.profile)?;
+        let map = GranuleMap::of(&profile);
+        (profile, map)
+    } else {
+        session::open_map(&arguments.profile)?
+    };
     let symbolizer = Symbolizer::new(&profile.modules);
     let locate = |address| symbolizer.frames_at(address).into_iter().next();
     let options =
         ReportOptions { top: arguments.top.top, sort: arguments.sort.into(), granules: arguments.granules };
-    let report = || ProfileReport::new(&profile, options).with_code(&locate);
+    let report = || ProfileReport::of_map(&profile, &map, options).with_code(&locate);
     output::print(&match arguments.format {
         Form::Table => report().table(output::style()),
         Form::Json => report().json(),
@@ -122,7 +139,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Outcome> {
                 arguments.profile.with_extension("html").display()
             );
             let sources = SourceFiles::default();
-            let run = PageRun { profile: &profile, locate: &locate };
+            let run = PageRun { profile: &profile, map: &map, locate: &locate };
             Page { run, tuning: None, source_line: &|file, line| sources.line(file, line) }.html()
         }
     })?;
@@ -151,6 +168,10 @@ impl From<Rows> for CsvRows {
             Rows::Links => CsvRows::Links,
             Rows::Threads => CsvRows::Threads,
             Rows::Contested => CsvRows::Contested,
+            Rows::Filters => CsvRows::Filters,
+            Rows::Phases => CsvRows::Phases,
+            Rows::Locks => CsvRows::Locks,
+            Rows::FirstTouches => CsvRows::FirstTouches,
         }
     }
 }

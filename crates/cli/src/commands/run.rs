@@ -1,6 +1,8 @@
 //! `olifant run`: a program on a machine, and what it did there.
 
-use crate::arguments::{Format, FormatArguments, MemoryArguments, ProgramArguments, RunArguments};
+use crate::arguments::{
+    CardArguments, Format, FormatArguments, MemoryArguments, ProgramArguments, RunArguments,
+};
 use crate::host_run;
 use crate::outcome::Outcome;
 use crate::output;
@@ -36,6 +38,8 @@ pub struct Arguments {
     #[command(flatten)]
     memory: MemoryArguments,
     #[command(flatten)]
+    card: CardArguments,
+    #[command(flatten)]
     format: FormatArguments,
     #[command(flatten)]
     program: ProgramArguments,
@@ -51,7 +55,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Outcome> {
             arguments.format.format,
         );
     }
-    let session = Session::new(&arguments.run, &arguments.program)?;
+    let session = Session::new(&arguments.run, &arguments.program)?.with_card(&arguments.card)?;
     let profile = measure(&session, &arguments.memory, arguments.format.format)?;
     tell(&profile, None, arguments.format.format)?;
     Ok(Outcome::Program(profile.run.exit_code))

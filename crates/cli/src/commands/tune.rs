@@ -9,6 +9,7 @@ use crate::sources::SourceFiles;
 use anyhow::ensure;
 use clap::Args;
 use olifant_advisor::{Options, advise};
+use olifant_opium::map::GranuleMap;
 use olifant_opium::profile::Profile;
 use olifant_placement::{MemoryPolicy, Plan};
 use olifant_report::page::{Page, PageRun, PageTuning};
@@ -165,9 +166,11 @@ fn page(
     let symbols_tuned = tuned.map(|profile| Symbolizer::new(&profile.modules));
     let locate = |address| symbols.frames_at(address).into_iter().next();
     let locate_tuned = |address| symbols_tuned.as_ref()?.frames_at(address).into_iter().next();
-    let tuned = tuned.map(|profile| PageRun { profile, locate: &locate_tuned });
+    let (map, map_tuned) = (GranuleMap::of(untuned), tuned.map(GranuleMap::of));
+    let tuned = tuned.zip(map_tuned.as_ref());
+    let tuned = tuned.map(|(profile, map)| PageRun { profile, map, locate: &locate_tuned });
     Page {
-        run: PageRun { profile: untuned, locate: &locate },
+        run: PageRun { profile: untuned, map: &map, locate: &locate },
         tuning: Some(PageTuning { report, plan, tuned }),
         source_line: &|file, line| sources.line(file, line),
     }

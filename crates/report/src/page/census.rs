@@ -4,7 +4,8 @@
 //! is the part of a page that grows with the profile, so it allocates nothing per granule and looks at each counter once.
 
 use crate::traffic::transactions;
-use olifant_opium::profile::{Accesses, Granule, Profile};
+use olifant_opium::map::{GranuleMap, MapCell};
+use olifant_opium::profile::{Accesses, Profile};
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
@@ -21,18 +22,18 @@ pub(super) struct Census {
 }
 
 impl Census {
-    /// Walks over `profile`.
-    pub(super) fn of(profile: &Profile) -> Self {
+    /// Walks over the map of `profile`.
+    pub(super) fn of(profile: &Profile, map: &GranuleMap) -> Self {
         let mut lanes = Lanes::default();
         let mut areas = vec![AreaCensus::default(); profile.areas.len()];
         let mut homes = Vec::new();
-        for granule in &profile.granules {
-            let Some(area) = areas.get_mut(granule.area as usize) else { continue };
-            area.reach(granule);
-            let from_home: &mut Vec<u64> = of_key(&mut homes, granule.home);
-            for accesses in &granule.by {
+        for cell in &map.cells {
+            let Some(area) = areas.get_mut(cell.area as usize) else { continue };
+            area.reach(cell);
+            let from_home: &mut Vec<u64> = of_key(&mut homes, cell.home);
+            for accesses in &cell.by {
                 let lane = lanes.number(accesses);
-                let count = Count::of(accesses, granule.home);
+                let count = Count::of(accesses, cell.home);
                 *at(&mut area.by_lane, lane) += count;
                 *at(from_home, lane) += count.all();
             }
@@ -97,6 +98,8 @@ pub(super) struct AreaCensus {
     homes: Vec<(u16, u64)>,
     /// The stretches of granules that were reached, each by its first and last, ascending.
     pub(super) stretches: Vec<(u64, u64)>,
+    /// Its map has cells of 2^shift granules.
+    pub(super) shift: u32,
 }
 
 /// So many untouched granules part one stretch from the next.
@@ -112,12 +115,15 @@ impl AreaCensus {
         sum
     }
 
-    /// Counts a granule; they come in ascending order.
-    fn reach(&mut self, granule: &Granule) {
-        *of_key(&mut self.homes, granule.home) += 1;
+    /// Counts a cell; they come in ascending order.
+    fn reach(&mut self, cell: &MapCell) {
+        *of_key(&mut self.homes, cell.home) += cell.granules;
+        self.shift = self.shift.max(cell.shift);
         match self.stretches.last_mut() {
-            Some((_, last)) if granule.index - *last <= LEAST_GAP => *last = granule.index,
-            _ => self.stretches.push((granule.index, granule.index)),
+            Some((_, last)) if cell.first.saturating_sub(*last) <= LEAST_GAP << cell.shift => {
+                *last = cell.last()
+            }
+            _ => self.stretches.push((cell.first, cell.last())),
         }
         if self.stretches.len() > 2 * MANY_STRETCHES {
             self.join_stretches();

@@ -4,6 +4,7 @@
 
 use super::areas::{AreaFacts, RestFacts};
 use super::contested::ContestedFacts;
+use super::findings::FindingFacts;
 use super::heat::MapFacts;
 use super::machine::{NodeMatrix, ThreadFacts};
 use super::sources::Snippet;
@@ -63,6 +64,8 @@ pub(super) struct RunFacts<'p> {
     pub(super) threads: Vec<ThreadFacts<'p>>,
     pub(super) matrix: NodeMatrix,
     pub(super) contested: ContestedFacts,
+    #[serde(flatten)]
+    pub(super) findings: FindingFacts<'p>,
     /// Thread and node of each lane of the heat map.
     pub(super) lanes: Vec<(u16, u16)>,
     /// The areas of the heat map, in the order of its numbers.

@@ -14,6 +14,7 @@
 
 use super::census::{Census, Count};
 use super::pack;
+use olifant_opium::map::GranuleMap;
 use olifant_opium::profile::Profile;
 use serde::Serialize;
 use std::collections::BinaryHeap;
@@ -47,11 +48,11 @@ pub(super) struct MapFacts {
 impl Heat {
     /// The heat of `profile`; `shown` names the areas to map, by their ids, in the page's order.
     /// Cost: one walk over the counters, and as many numbers as cells.
-    pub(super) fn of(profile: &Profile, census: &Census, shown: &[Option<usize>]) -> Self {
+    pub(super) fn of(profile: &Profile, map: &GranuleMap, census: &Census, shown: &[Option<usize>]) -> Self {
         let mut most_cells = MOST_CELLS;
         loop {
             let grids = Grids::new(profile, census, shown, most_cells);
-            let bytes = pack::deflate(&grids.numbers(profile, census));
+            let bytes = pack::deflate(&grids.numbers(map, census));
             // Numbers that hardly deflate, as no known program makes them: coarser still.
             if bytes.len() <= MOST_BYTES || most_cells == 1 {
                 return Heat { maps: grids.grids.iter().map(|grid| grid.facts(profile)).collect(), bytes };
@@ -115,7 +116,8 @@ impl Grids {
             census.areas[id].stretches.iter().map(move |stretch| (shown, id, *stretch))
         };
         let stretches: Vec<_> = areas.flat_map(of_area).collect();
-        let shifts = shifts(&stretches, most_cells / lanes);
+        let least: Vec<u32> = stretches.iter().map(|(_, id, _)| census.areas[*id].shift).collect();
+        let shifts = shifts(&stretches, least, most_cells / lanes);
         let mut grids: Vec<Grid> = stretches
             .iter()
             .zip(shifts)
@@ -132,43 +134,45 @@ impl Grids {
     }
 
     /// All numbers, in the order of the page.
-    fn numbers(&self, profile: &Profile, census: &Census) -> Vec<u64> {
+    fn numbers(&self, map: &GranuleMap, census: &Census) -> Vec<u64> {
         let mut numbers = vec![0; self.length];
         let lanes = census.lanes.len();
         // Granules ascend within an area, and so do its grids.
         let (mut area, mut current) = (u32::MAX, 0);
-        for granule in &profile.granules {
-            let Some(first) = self.by_area.get(granule.area as usize).copied().flatten() else { continue };
-            if granule.area != area {
-                (area, current) = (granule.area, first);
+        for reached in &map.cells {
+            let Some(first) = self.by_area.get(reached.area as usize).copied().flatten() else { continue };
+            if reached.area != area {
+                (area, current) = (reached.area, first);
             }
-            while self.grids[current].last < granule.index {
+            while self.grids[current].last < reached.first {
                 current += 1;
             }
             let grid = &self.grids[current];
             let cells = in_memory(grid.cells);
-            let cell = grid.start + in_memory((granule.index >> grid.shift) - grid.first_cell);
-            for accesses in &granule.by {
+            let cell = grid.start + in_memory((reached.first >> grid.shift) - grid.first_cell);
+            for accesses in &reached.by {
                 let Some(lane) = census.lanes.find(accesses) else { continue };
-                let count = Count::of(accesses, granule.home);
+                let count = Count::of(accesses, reached.home);
                 numbers[cell + lane * cells] += count.local;
                 numbers[cell + (lanes + lane) * cells] += count.remote;
             }
-            if let Ok(home) = census.nodes.binary_search(&granule.home) {
-                numbers[cell + (2 * lanes + home) * cells] += 1;
+            if let Ok(home) = census.nodes.binary_search(&reached.home) {
+                numbers[cell + (2 * lanes + home) * cells] += reached.granules;
             }
         }
         numbers
     }
 }
 
-/// How far each stretch must be coarsened so that all together have at most `most` cells: the one with the most cells
-/// gives way first, and none below one cell.
-fn shifts(stretches: &[(usize, usize, (u64, u64))], most: u64) -> Vec<u32> {
+/// How far each stretch must be coarsened, beginning with `shifts`, so that all together have at most `most` cells: the one
+/// with the most cells gives way first, and none below one cell.
+fn shifts(stretches: &[(usize, usize, (u64, u64))], mut shifts: Vec<u32>, most: u64) -> Vec<u32> {
     let cells = |(first, last): (u64, u64), shift: u32| (last >> shift) - (first >> shift) + 1;
-    let mut shifts = vec![0; stretches.len()];
-    let mut by_cells: BinaryHeap<(u64, usize)> =
-        stretches.iter().enumerate().map(|(index, (.., stretch))| (cells(*stretch, 0), index)).collect();
+    let mut by_cells: BinaryHeap<(u64, usize)> = stretches
+        .iter()
+        .enumerate()
+        .map(|(index, (.., stretch))| (cells(*stretch, shifts[index]), index))
+        .collect();
     let mut sum: u64 = by_cells.iter().map(|(cells, _)| cells).sum();
     while sum > most {
         let Some((largest, index)) = by_cells.pop() else { break };
@@ -195,14 +199,15 @@ mod tests {
     #[test]
     fn the_largest_area_gives_way_first() {
         let stretches = [(0, 0, (0, 1_000_000)), (1, 1, (10, 19))];
-        assert_eq!(shifts(&stretches, 2_000_000), [0, 0]);
-        assert_eq!(shifts(&stretches, 1_000), [10, 0]);
-        assert_eq!(shifts(&stretches, 2), [20, 5]);
+        assert_eq!(shifts(&stretches, vec![0; 2], 2_000_000), [0, 0]);
+        assert_eq!(shifts(&stretches, vec![3, 0], 2_000_000), [3, 0]);
+        assert_eq!(shifts(&stretches, vec![0; 2], 1_000), [10, 0]);
+        assert_eq!(shifts(&stretches, vec![0; 2], 2), [20, 5]);
     }
 
     #[test]
     fn areas_keep_a_cell_each_however_many_there_are() {
         let stretches: Vec<_> = (0..100).map(|area| (area, area, (0, 7))).collect();
-        assert_eq!(shifts(&stretches, 10), [3; 100]);
+        assert_eq!(shifts(&stretches, vec![0; 100], 10), [3; 100]);
     }
 }

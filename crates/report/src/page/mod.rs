@@ -11,6 +11,7 @@ mod areas;
 mod census;
 mod contested;
 mod facts;
+mod findings;
 mod heat;
 mod machine;
 mod pack;
@@ -21,6 +22,7 @@ use crate::{RunRow, SourceLine, TuneReport, Verdict};
 use census::Census;
 use facts::{Facts, RunFacts, VerdictFacts};
 use heat::Heat;
+use olifant_opium::map::GranuleMap;
 use olifant_opium::profile::{Frame, Profile};
 use olifant_placement::Plan;
 use std::collections::HashMap;
@@ -31,15 +33,16 @@ pub const MOST_PAGE_BYTES: usize = 20_000_000;
 const MOST_FACT_BYTES: usize = 4_000_000;
 
 const FRAME: &str = include_str!("page.html");
-const STYLE: [&str; 6] = [
+const STYLE: [&str; 7] = [
     include_str!("style/colour.css"),
     include_str!("style/layout.css"),
     include_str!("style/table.css"),
     include_str!("style/machine.css"),
     include_str!("style/map.css"),
+    include_str!("style/phases.css"),
     include_str!("style/print.css"),
 ];
-const SCRIPT: [&str; 23] = [
+const SCRIPT: [&str; 25] = [
     include_str!("script/number.js"),
     include_str!("script/element.js"),
     include_str!("script/colour.js"),
@@ -62,6 +65,8 @@ const SCRIPT: [&str; 23] = [
     include_str!("script/map.js"),
     include_str!("script/contested.js"),
     include_str!("script/threads.js"),
+    include_str!("script/findings.js"),
+    include_str!("script/phases.js"),
     include_str!("script/main.js"),
 ];
 
@@ -70,6 +75,8 @@ const SCRIPT: [&str; 23] = [
 pub struct PageRun<'a> {
     /// What the run showed.
     pub profile: &'a Profile,
+    /// Its map.
+    pub map: &'a GranuleMap,
     /// Finds the source of a code address.
     pub locate: &'a dyn Fn(u64) -> Option<Frame>,
 }
@@ -110,7 +117,7 @@ impl Page<'_> {
             .flatten()
             .collect();
         let profiles: Vec<&Profile> = runs.iter().map(|run| run.profile).collect();
-        let censuses: Vec<Census> = profiles.iter().map(|profile| Census::of(profile)).collect();
+        let censuses: Vec<Census> = runs.iter().map(|run| Census::of(run.profile, run.map)).collect();
         let mut limits = Limits { areas: 4000, contested: 1000, snippets: 400 };
         let (facts, heats) = loop {
             let (facts, heats) = self.told(&runs, &profiles, &censuses, limits);
@@ -141,7 +148,7 @@ impl Page<'_> {
         let mut run_facts = Vec::new();
         for (index, run) in runs.iter().enumerate() {
             let ids: Vec<Option<usize>> = chosen.iter().map(|ids| ids[index]).collect();
-            let heat = Heat::of(run.profile, &censuses[index], &ids);
+            let heat = Heat::of(run.profile, run.map, &censuses[index], &ids);
             heats.push(pack::base64(&heat.bytes));
             let shown = ids.iter().enumerate().filter_map(|(shown, id)| Some(((*id)?, shown))).collect();
             let label = match (index, &self.tuning) {
@@ -194,6 +201,7 @@ impl Page<'_> {
             threads: machine::threads(profile, census, run.locate),
             matrix: machine::matrix(census),
             contested: contested::facts(profile, shown, run.locate, limits.contested),
+            findings: findings::facts(profile, run.map, shown),
             lanes: census.lanes.list().iter().map(|lane| (lane.thread, lane.node)).collect(),
             maps,
         }

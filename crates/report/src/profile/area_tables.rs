@@ -56,7 +56,7 @@ impl ProfileReport<'_> {
 
     /// The granules with the most remote transactions.
     pub(super) fn granule_table(&self, width: usize) -> Vec<String> {
-        let traffic_of = |granule: &Granule| traffic::of_granule(granule.home, &granule.by, &self.nodes);
+        let traffic_of = |granule: &Granule| traffic::of_granules(1, granule.home, &granule.by, &self.nodes);
         let mut granules: Vec<_> =
             self.profile.granules.iter().map(|granule| (granule, traffic_of(granule))).collect();
         granules.sort_by_key(|(_, traffic)| Reverse(traffic.remote));
@@ -86,7 +86,7 @@ impl ProfileReport<'_> {
     }
 
     pub(super) fn thread_table(&self, width: usize) -> Vec<String> {
-        let by_thread = traffic::by_thread(self.profile);
+        let by_thread = traffic::by_thread(self.profile, &self.map);
         let mut threads: Vec<_> = by_thread.iter().zip(&self.profile.threads).enumerate().collect();
         if threads.is_empty() {
             return Vec::new();
@@ -145,7 +145,7 @@ impl ProfileReport<'_> {
                 ranges(&who)
             };
             grid.row([
-                format!("{} {:+}", self.area_name(line.area as usize), line.offset),
+                self.line_name(line),
                 short(line.transfers),
                 sharing(line.sharing).to_owned(),
                 threads(|by| by.writes),
@@ -158,6 +158,14 @@ impl ProfileReport<'_> {
         lines
     }
 
+    /// The fields of a line where they are known, else its offset in its area.
+    fn line_name(&self, line: &ContestedLine) -> String {
+        if line.fields.is_empty() {
+            return format!("{} {:+}", self.area_name(line.area as usize), line.offset);
+        }
+        line.fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
     /// Where the thread that wrote most did so.
     fn example(&self, line: &ContestedLine) -> String {
         let writer = line.by.iter().rev().max_by_key(|by| (by.writes, by.reads));
@@ -165,7 +173,7 @@ impl ProfileReport<'_> {
     }
 
     /// The name of an area, with its ordinal where several have the same name.
-    fn area_name(&self, id: usize) -> String {
+    pub(super) fn area_name(&self, id: usize) -> String {
         let Some(area) = self.profile.areas.get(id) else { return String::new() };
         if self.shared_names.contains(area.name.as_str()) {
             format!("{} #{}", area.name, area.ordinal)

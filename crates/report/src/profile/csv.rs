@@ -29,16 +29,21 @@ impl ProfileReport<'_> {
             ranks[*area] = Some(rank);
         }
         let mut sums: BTreeMap<Key, [u64; 4]> = BTreeMap::new();
-        for granule in &self.profile.granules {
-            let Some(rank) = ranks.get(granule.area as usize).copied().flatten() else { continue };
-            for by in &granule.by {
-                let index = self.options.granules.then_some(granule.index);
-                let key = Key { rank, granule: index, thread: by.thread, node: by.node, home: granule.home };
+        let mut add = |area: u32, granule: Option<u64>, home: u16, all: &[Accesses]| {
+            let Some(rank) = ranks.get(area as usize).copied().flatten() else { return };
+            for by in all {
+                let key = Key { rank, granule, thread: by.thread, node: by.node, home };
                 let sum = sums.entry(key).or_default();
                 for (sum, (_, count)) in sum.iter_mut().zip(kinds(by)) {
                     *sum += count;
                 }
             }
+        };
+        if self.options.granules {
+            let granules = self.profile.granules.iter();
+            granules.for_each(|granule| add(granule.area, Some(granule.index), granule.home, &granule.by));
+        } else {
+            self.map.cells.iter().for_each(|cell| add(cell.area, None, cell.home, &cell.by));
         }
         let mut text = csv::line(COLUMNS);
         for (key, counts) in sums {

@@ -26,6 +26,14 @@ pub enum CsvRows {
     Threads,
     /// A thread's part in a contested line.
     Contested,
+    /// A counter of a filter.
+    Filters,
+    /// Traffic of a node with a stretch of an area in a phase.
+    Phases,
+    /// A lock.
+    Locks,
+    /// Pages of an area that a thread touched first at one place.
+    FirstTouches,
 }
 
 impl ProfileReport<'_> {
@@ -39,6 +47,10 @@ impl ProfileReport<'_> {
             CsvRows::Links => self.links_csv(),
             CsvRows::Threads => self.threads_csv(),
             CsvRows::Contested => self.contested_csv(),
+            CsvRows::Filters => self.filters_csv(),
+            CsvRows::Phases => self.phases_csv(),
+            CsvRows::Locks => self.locks_csv(),
+            CsvRows::FirstTouches => self.touches_csv(),
         }
     }
 
@@ -85,7 +97,7 @@ impl ProfileReport<'_> {
             // The first granule may begin before the area.
             let offset = i128::from(granule.index) * i128::from(granule_bytes)
                 - i128::from(area.start % granule_bytes);
-            let traffic = traffic::of_granule(granule.home, &granule.by, &self.nodes);
+            let traffic = traffic::of_granules(1, granule.home, &granule.by, &self.nodes);
             let mut cells = vec![
                 granule.area.to_string(),
                 granule.index.to_string(),
@@ -159,7 +171,7 @@ impl ProfileReport<'_> {
             "local",
             "remote",
         ]);
-        let traffic = traffic::by_thread(self.profile);
+        let traffic = traffic::by_thread(self.profile, &self.map);
         for (id, (thread, (local, remote))) in self.profile.threads.iter().zip(traffic).enumerate() {
             text += &csv::line([
                 id.to_string(),

@@ -5,8 +5,11 @@ use super::ProfileReport;
 use crate::RunRow;
 use crate::identity::frames;
 use crate::traffic;
+use olifant_advisor::Pattern;
+use olifant_opium::facts::Facts;
 use olifant_opium::profile::{
-    AreaKind, ContestedLine, CpuTotals, Frame, Granule, LinkTotals, NodeTotals, RunInfo, Sharing, Totals,
+    AreaKind, ContestedLine, CpuTotals, Frame, Granule, LineField, LinkTotals, NodeTotals, RunInfo, Sharing,
+    Totals,
 };
 use serde::Serialize;
 
@@ -30,6 +33,17 @@ struct Whole<'p> {
     threads: Vec<ThreadRow<'p>>,
     areas: Vec<AreaRow<'p>>,
     contested: Vec<ContestedRow<'p>>,
+    facts: &'p Facts,
+    patterns: Vec<PatternRow>,
+}
+
+#[derive(Serialize)]
+struct PatternRow {
+    pattern: &'static str,
+    area: u32,
+    what: String,
+    share: f64,
+    advice: String,
 }
 
 #[derive(Serialize)]
@@ -57,6 +71,8 @@ struct AreaRow<'p> {
     bytes: u64,
     ordinal: u32,
     thread: u16,
+    born: u64,
+    freed: Option<u64>,
     local: u64,
     remote: u64,
     nodes: Vec<NodeShare>,
@@ -82,6 +98,7 @@ struct ContestedRow<'p> {
     bytes: u32,
     transfers: u64,
     sharing: Sharing,
+    fields: &'p [LineField],
     by: Vec<LineShare>,
 }
 
@@ -120,12 +137,27 @@ impl ProfileReport<'_> {
             threads: self.threads(),
             areas: self.order.iter().map(|area| self.area(*area)).collect(),
             contested: profile.contested.iter().map(|line| self.contested(line)).collect(),
+            facts: &profile.facts,
+            patterns: self.pattern_rows(),
         })
+    }
+
+    fn pattern_rows(&self) -> Vec<PatternRow> {
+        let patterns = olifant_advisor::patterns(self.profile, &self.map).into_iter();
+        patterns
+            .map(|Pattern { kind, area, what, share, advice }| PatternRow {
+                pattern: kind.word(),
+                area,
+                what,
+                share,
+                advice,
+            })
+            .collect()
     }
 
     fn threads(&self) -> Vec<ThreadRow<'_>> {
         let mut rows = Vec::new();
-        let traffic = traffic::by_thread(self.profile);
+        let traffic = traffic::by_thread(self.profile, &self.map);
         for (id, (thread, (local, remote))) in self.profile.threads.iter().zip(traffic).enumerate() {
             rows.push(ThreadRow {
                 thread: id,
@@ -164,6 +196,8 @@ impl ProfileReport<'_> {
             bytes: area.bytes,
             ordinal: area.ordinal,
             thread: area.thread,
+            born: area.born,
+            freed: area.freed,
             local: traffic.local,
             remote: traffic.remote,
             nodes: nodes.collect(),
@@ -188,6 +222,7 @@ impl ProfileReport<'_> {
             bytes: line.bytes,
             transfers: line.transfers,
             sharing: line.sharing,
+            fields: &line.fields,
             by: line.by.iter().map(share).collect(),
         }
     }

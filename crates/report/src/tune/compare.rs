@@ -5,6 +5,7 @@ use crate::identity::{frames, matching};
 use crate::number::percent;
 use crate::traffic::{self, Traffic};
 use crate::{RunRow, SourceLine, decision};
+use olifant_opium::map::GranuleMap;
 use olifant_opium::profile::{Area, Frame, Profile};
 use olifant_placement::{Plan, ThreadPolicy};
 use std::collections::HashMap;
@@ -184,6 +185,7 @@ impl<'p> Rows<'p> {
 }
 
 fn remote_by_area(profile: &Profile) -> Vec<u64> {
-    let nodes = traffic::node_ids(profile);
-    traffic::by_area(profile, &nodes).iter().map(|traffic: &Traffic| traffic.remote).collect()
+    let map = GranuleMap::of(profile);
+    let nodes = traffic::node_ids(profile, &map);
+    traffic::by_area(profile, &map, &nodes).iter().map(|traffic: &Traffic| traffic.remote).collect()
 }

@@ -11,6 +11,8 @@ pub const TESTS: &[Test] = &[
     ("every_area_shows_its_local_and_remote_transactions", every_area_shows_its_transactions),
     ("nodes_links_and_their_matrix_show_the_traffic", nodes_links_and_their_matrix),
     ("contested_lines_show_class_transfers_and_bytes", contested_lines_show_class_and_bytes),
+    ("phases_show_their_traffic_by_area_and_stretch", phases_show_their_traffic),
+    ("locks_and_first_touches_are_told", locks_and_first_touches_are_told),
     ("source_lines_are_quoted", source_lines_are_quoted),
     ("the_evidence_level_is_stated", the_evidence_level_is_stated),
     ("a_run_cut_short_says_so", a_run_cut_short_says_so),
@@ -224,4 +226,32 @@ fn a_profile_of_nothing_has_a_page(browser: &Browser) {
     let shown = shown::profile(browser, &profile);
     assert!(shown.page.text("#figures").contains("simulated seconds"));
     assert_eq!(shown.page.value("document.querySelectorAll('#areas tbody tr').length"), 0);
+}
+
+fn phases_show_their_traffic(browser: &Browser) {
+    let shown = shown::profile(browser, &untuned());
+    let rows = shown.page.table("#phases table");
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    // Phase, first cycle, the one area with remote transactions.
+    assert_eq!(rows[0][1..], ["0", "0"], "no remote transactions in the first phase");
+    assert_eq!(rows[1][1..], ["400 k", "40,000"]);
+    let choose = |label: usize, value: &str| {
+        let change = format!(
+            "(() => {{ const choice = document.querySelectorAll('#phases select')[{label}]; choice.value = '{value}'; \
+             choice.dispatchEvent(new Event('change')); }})()"
+        );
+        shown.page.value(&change);
+        shown.page.table("#phases table")
+    };
+    assert_eq!(choose(2, "all")[0][2], "800", "local ones, too");
+    assert_eq!(choose(1, "0")[1][2], "900", "those of node 0 alone");
+}
+
+fn locks_and_first_touches_are_told(browser: &Browser) {
+    let shown = shown::profile(browser, &untuned());
+    let locks = shown.page.table("#locks table");
+    assert_eq!(locks.len(), 1, "{locks:?}");
+    assert_eq!(locks[0][1..7], ["mutex", "0", "1,600", "1,200", "900,000", "1,100"]);
+    let touches = shown.page.table("#touches table");
+    assert_eq!(touches[0][1..3], ["0", "512"], "{touches:?}");
 }

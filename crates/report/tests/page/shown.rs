@@ -2,6 +2,7 @@
 
 use crate::browser::{Browser, Page};
 use crate::synthetic::{locate, plan, single, source_line, tuned, untuned};
+use olifant_opium::map::GranuleMap;
 use olifant_opium::profile::{Accesses, Profile};
 use olifant_report::Comparison;
 use olifant_report::page::{self, PageRun, PageTuning};
@@ -15,7 +16,8 @@ pub struct Shown<'b> {
 
 /// The page of one profile.
 pub fn profile<'b>(browser: &'b Browser, profile: &Profile) -> Shown<'b> {
-    let run = PageRun { profile, locate: &locate };
+    let map = GranuleMap::of(profile);
+    let run = PageRun { profile, map: &map, locate: &locate };
     open(browser, &page::Page { run, tuning: None, source_line: &source_line }.html())
 }
 
@@ -31,9 +33,10 @@ pub fn tuning(browser: &Browser) -> Shown<'_> {
         source_line: &source_line,
     }
     .report();
-    let tuned = Some(PageRun { profile: &after, locate: &locate });
+    let (map_before, map_after) = (GranuleMap::of(&before), GranuleMap::of(&after));
+    let tuned = Some(PageRun { profile: &after, map: &map_after, locate: &locate });
     let page = page::Page {
-        run: PageRun { profile: &before, locate: &locate },
+        run: PageRun { profile: &before, map: &map_before, locate: &locate },
         tuning: Some(PageTuning { report: &report, plan: &plan, tuned }),
         source_line: &source_line,
     };

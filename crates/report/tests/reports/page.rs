@@ -2,11 +2,13 @@
 //! in `../page`.
 
 use crate::synthetic::untuned;
+use olifant_opium::map::GranuleMap;
 use olifant_opium::profile::{Accesses, Granule, LineAccesses, Profile};
 use olifant_report::page::{MOST_PAGE_BYTES, Page, PageRun};
 
 fn page(profile: &Profile) -> String {
-    let run = PageRun { profile, locate: &|_| None };
+    let map = GranuleMap::of(profile);
+    let run = PageRun { profile, map: &map, locate: &|_| None };
     Page { run, tuning: None, source_line: &|_, _| None }.html()
 }
 

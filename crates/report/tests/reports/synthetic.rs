@@ -1,6 +1,8 @@
 //! A synthetic ocean on four nodes of four processors, untuned (pages striped) and tuned, with its plan.
 
 use olifant_machine::{CpuId, NodeId};
+use olifant_opium::facts::*;
+use olifant_opium::filter::By;
 use olifant_opium::profile::*;
 use olifant_placement::{AreaMatch, AreaPlan, Decision, MemoryPolicy, Plan, Prediction, Run};
 
@@ -130,6 +132,7 @@ fn profile(placed: Placed) -> Profile {
         granule_bytes: 4096,
         granules,
         contested: vec![contested(0, Sharing::False, 51_234), contested(32, Sharing::Mixed, 412)],
+        facts: facts(),
     }
 }
 
@@ -263,7 +266,66 @@ fn contested(offset: i64, sharing: Sharing, transfers: u64) -> ContestedLine {
         write_mask: 0xf << (thread % 8 * 4),
         code: 0x40_1500,
     };
-    ContestedLine { area: 3, offset, bytes: 32, transfers, sharing, by: (0..16).map(by).collect() }
+    ContestedLine {
+        area: 3,
+        offset,
+        bytes: 32,
+        transfers,
+        sharing,
+        fields: Vec::new(),
+        by: (0..16).map(by).collect(),
+    }
+}
+
+/// A filter with two counters, two phases, a lock, and who touched the first area first.
+fn facts() -> Facts {
+    let count = |address, accessor, count| FilterCount { address, accessor, count };
+    let cell = |phase, node, local, remote| PhaseCell {
+        phase,
+        area: 0,
+        granule: 0,
+        granules: 4,
+        node,
+        local,
+        remote,
+    };
+    let phase = |begin, end, stretches| Phase { name: String::new(), begin, end, stretches };
+    Facts {
+        filters: vec![FilterRecord {
+            name: "grids".into(),
+            text: "make_grids,granule=4096,threshold=900,name=grids".into(),
+            granule_bytes: 4096,
+            kinds: "read+write+upgrade+write-back+local+outbound".into(),
+            by: By::Node,
+            ranges: vec![(0x1000_0000, 8192)],
+            total: 1450,
+            lost: 0,
+            refused: None,
+            counts: vec![count(0x1000_0000, 0, 950), count(0x1000_1000, 3, 500)],
+        }],
+        secondaries: vec![SecondaryRecord {
+            name: "reads".into(),
+            text: "reads=grids,kinds=read".into(),
+            count: 700,
+        }],
+        events: vec![CardEvent { filter: 0, address: 0x1000_0000, accessor: 0, count: 900, time: 123_456 }],
+        phases: vec![phase(0, 400_000, 1), phase(400_000, 9_000_000, 30)],
+        phase_cells: vec![cell(0, 0, 800, 0), cell(1, 0, 900, 0), cell(1, 3, 0, 40_000)],
+        locks: vec![Lock {
+            kind: LockKind::Mutex,
+            address: 0x1000_0040,
+            area: Some(0),
+            offset: 64,
+            home: 0,
+            acquisitions: 1600,
+            contended: 1200,
+            wait_cycles: 900_000,
+            transfers: 1100,
+            by_node: vec![(0, 400), (1, 400), (2, 400), (3, 400)],
+        }],
+        first_touches: vec![FirstTouches { area: 0, thread: 0, code: 0x40_1500, pages: 512 }],
+        ..Facts::default()
+    }
 }
 
 fn frame(function: &str, file: &str, line: u32) -> Frame {

@@ -133,6 +133,7 @@ pub fn allocate(runtime: &mut Runtime, bytes: usize, alignment: usize, path: &[u
     let (room, ordinal) = (block.room as u64, block.ordinal);
     let place = runtime.areas.place(path, bytes as u64, ordinal);
     runtime.system.map(address as u64, room, place);
+    runtime.watch(path, bytes as u64, ordinal, address as u64);
     address
 }
 

@@ -14,7 +14,7 @@ mod quiet;
 mod site;
 mod small;
 
-pub use site::Sites;
+pub use site::{FixedMap, Sites};
 
 use crate::layout::{LARGE, SMALL};
 use crate::state::Runtime;
@@ -115,5 +115,6 @@ pub fn record_mapping(start: usize, bytes: usize, return_address: u64, frame: u6
         }
         let place = runtime.areas.place(&path[..length], bytes, ordinal);
         runtime.system.map(start, bytes, place);
+        runtime.watch(&path[..length], bytes, ordinal, start);
     });
 }

@@ -161,6 +161,7 @@ fn add_chunk(runtime: &mut Runtime, number: usize) -> bool {
     runtime.areas.add(area);
     let place = runtime.areas.place_small(&path, bytes, ordinal);
     runtime.system.map(start, bytes, place);
+    runtime.watch(&path, bytes, ordinal, start);
     true
 }
 

@@ -105,6 +105,7 @@ impl<O: Observer> System<O> {
 
     /// Wakes the threads whose polled lines were taken.
     pub(super) fn wake_watchers(&mut self) {
+        let mut woken = 0;
         while let Some((cpu, time)) = self.engine.woken.pop() {
             let cpu = usize::from(cpu);
             self.spins[cpu].patience = PATIENCE.0;
@@ -112,8 +113,11 @@ impl<O: Observer> System<O> {
             let waiter = self.threads.all().iter().position(spins_here);
             if let Some(id) = waiter.and_then(|index| u16::try_from(index).ok()) {
                 self.wake_at(ThreadId(id), time, false);
+                woken += 1;
             }
         }
+        let alive = || self.threads.all().iter().filter(|thread| thread.status != Status::Exited).count();
+        self.have_met |= woken > 0 && 2 * woken >= alive() - 1;
     }
 
     /// The spin-wait parked on a processor, if there is one, ends at cycle `time`: its polls are accounted.

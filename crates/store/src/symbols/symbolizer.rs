@@ -1,9 +1,11 @@
 //! Run-time code addresses to frames, over all the objects that a profile's program had loaded.
 
-use crate::symbols::SymbolError;
 use crate::symbols::object_file::{ObjectFile, RawFrame};
-use olifant_opium::profile::{Frame, Module, Profile};
+use crate::symbols::{SymbolError, Variables};
+use olifant_opium::facts::Place;
+use olifant_opium::profile::{AreaKind, ContestedLine, Frame, LineField, Module, Profile};
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Looks up code addresses. Objects are opened when an address first falls into them.
@@ -74,7 +76,7 @@ impl Loaded {
     }
 }
 
-/// Fills `frames` of every site of `profile`, and names the areas of resolved sites `function (file:line)`. Sites that
+/// Fills `frames` of every site of `profile`, its places and its contested lines' fields, and names the areas of resolved sites `function (file:line)`. Sites that
 /// have frames keep them.
 pub fn resolve(profile: &mut Profile, symbolizer: &Symbolizer) {
     for site in profile.sites.iter_mut().filter(|site| site.frames.is_empty()) {
@@ -86,6 +88,50 @@ pub fn resolve(profile: &mut Profile, symbolizer: &Symbolizer) {
             area.name = shown(frame);
         }
     }
+    resolve_facts(profile, symbolizer);
+}
+
+/// Fills the places of all code addresses that `profile` names, and the fields of contested lines that lie in globals.
+fn resolve_facts(profile: &mut Profile, symbolizer: &Symbolizer) {
+    let accesses = profile.contested.iter().flat_map(|line| line.by.iter().map(|by| by.code));
+    let touches = profile.facts.first_touches.iter().map(|touch| touch.code);
+    let codes: BTreeSet<u64> = accesses.chain(touches).filter(|code| *code != 0).collect();
+    // The addresses are where the hooks of the accesses return to; the byte before is the access's own.
+    let place = |code: u64| Some(Place { code, frame: symbolizer.frames_at(code - 1).into_iter().next()? });
+    profile.facts.places = codes.into_iter().filter_map(place).collect();
+    let in_global = |line: &ContestedLine| profile.areas[line.area as usize].kind == AreaKind::Global;
+    if !profile.contested.iter().any(in_global) {
+        return;
+    }
+    // Globals that are areas are the program's own, and it is loaded where it was linked.
+    let program = profile.modules.iter().find(|module| module.bias == 0);
+    let variables = program.map(|module| Variables::open(Path::new(&module.path))).unwrap_or_default();
+    for line in &mut profile.contested {
+        let area = &profile.areas[line.area as usize];
+        if area.kind == AreaKind::Global {
+            line.fields = fields(line, area.start, &variables);
+        }
+    }
+}
+
+/// The fields of the line's parts that anybody used.
+fn fields(line: &ContestedLine, start: u64, variables: &Variables) -> Vec<LineField> {
+    let used = line.by.iter().fold(0, |used, by| used | by.read_mask | by.write_mask);
+    let part_bytes = i64::from(line.bytes / u64::BITS).max(1);
+    let mut fields: Vec<LineField> = Vec::new();
+    for part in (0..i64::from(u64::BITS)).filter(|part| used >> part & 1 != 0) {
+        let Ok(offset) = u64::try_from(line.offset + part * part_bytes) else { continue };
+        let Some(field) = variables.field_at(start, offset) else { continue };
+        let in_line = i64::try_from(field.offset).map(|offset| offset - line.offset);
+        let (Ok(Ok(offset)), Ok(bytes)) = (in_line.map(i32::try_from), u32::try_from(field.bytes)) else {
+            continue;
+        };
+        let field = LineField { name: field.name, offset, bytes };
+        if fields.last() != Some(&field) {
+            fields.push(field);
+        }
+    }
+    fields
 }
 
 /// A frame as an area's name.

@@ -1,5 +1,7 @@
 //! Arbitrary lawful profiles for the random tests.
 
+use crate::any_facts::any_facts;
+use olifant_opium::facts::Facts;
 use olifant_opium::profile::*;
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -14,15 +16,16 @@ pub fn any_profile() -> impl Strategy<Value = Profile> {
         let areas = vec(any_area(program.2.len()), area_count);
         let granules = any_granules(area_count);
         let contested = vec(any_contested(area_count), if area_count == 0 { 0..1 } else { 0..4 });
-        (Just(machine), Just(program), areas, any::<u64>(), granules, contested).prop_map(assemble)
+        (Just(machine), Just(program), areas, any::<u64>(), granules, contested, any_facts(area_count))
+            .prop_map(assemble)
     })
 }
 
 type Machine = (RunInfo, Totals, Vec<CpuTotals>, Vec<NodeTotals>, Vec<LinkTotals>);
 type Program = (Vec<Thread>, Vec<Module>, Vec<Site>);
-type Parts = (Machine, Program, Vec<Area>, u64, Vec<Granule>, Vec<Option<ContestedLine>>);
+type Parts = (Machine, Program, Vec<Area>, u64, Vec<Granule>, Vec<Option<ContestedLine>>, Facts);
 
-fn assemble((machine, program, areas, granule_bytes, granules, contested): Parts) -> Profile {
+fn assemble((machine, program, areas, granule_bytes, granules, contested, facts): Parts) -> Profile {
     let (run, totals, cpus, nodes, links) = machine;
     let (threads, modules, sites) = program;
     let contested = contested.into_iter().flatten().collect();
@@ -39,6 +42,7 @@ fn assemble((machine, program, areas, granule_bytes, granules, contested): Parts
         granule_bytes,
         granules,
         contested,
+        facts,
     }
 }
 
@@ -233,21 +237,26 @@ fn any_granules(area_count: usize) -> impl Strategy<Value = Vec<Granule>> {
 }
 
 fn any_contested(area_count: usize) -> impl Strategy<Value = Option<ContestedLine>> {
-    let sharing = select(vec![Sharing::True, Sharing::False, Sharing::Mixed]);
+    use Sharing::*;
+    let sharing = select(vec![True, False, Mixed, Migratory, ProducerConsumer, ReadOnly]);
+    let field = (any_text(), any::<i32>(), any::<u32>());
+    let fields = vec(field.prop_map(|(name, offset, bytes)| LineField { name, offset, bytes }), 0..3);
+    let head = (any::<prop::sample::Index>(), any::<i64>(), any::<u32>(), any::<u64>());
     let accessors = btree_map(any::<u16>(), any::<[u64; 5]>(), 0..4).prop_map(|accessors| {
         let accessor = |(thread, [reads, writes, read_mask, write_mask, code]): (u16, [u64; 5])| {
             LineAccesses { thread, reads, writes, read_mask, write_mask, code }
         };
         accessors.into_iter().map(accessor).collect::<Vec<_>>()
     });
-    (any::<prop::sample::Index>(), any::<i64>(), any::<u32>(), any::<u64>(), sharing, accessors).prop_map(
-        move |(area, offset, bytes, transfers, sharing, by)| {
+    (head, sharing, fields, accessors).prop_map(
+        move |((area, offset, bytes, transfers), sharing, fields, by)| {
             (area_count > 0).then(|| ContestedLine {
                 area: area.index(area_count) as u32,
                 offset,
                 bytes,
                 transfers,
                 sharing,
+                fields,
                 by,
             })
         },

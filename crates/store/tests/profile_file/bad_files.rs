@@ -2,7 +2,7 @@
 
 use crate::arbitrary::any_profile;
 use crate::fixed;
-use olifant_store::{SCHEMA_VERSION, StoreError, read, write};
+use olifant_store::{SCHEMA_VERSION, StoreError, read, read_map, write};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use std::fs;
@@ -65,7 +65,7 @@ fn a_newer_schema_asks_for_an_update() {
     connection.close().unwrap();
     assert_eq!(
         complaint(&path),
-        "profile.olp: written by a newer Olifant (schema 2, this one knows 1): update Olifant to read it"
+        "profile.olp: written by a newer Olifant (schema 3, this one knows 2): update Olifant to read it"
     );
 }
 
@@ -111,6 +111,15 @@ fn contradictions_between_rows_are_damage() {
     assert_eq!(damaged("UPDATE frames SET depth = 5 WHERE depth = 1"), "frames of 0 lacks row 1");
     assert_eq!(damaged("DELETE FROM sites"), "site_path of 0, which is not there");
     assert_eq!(damaged("UPDATE areas SET site = 4"), "area 0 refers to site 4, but there are 1");
+    assert_eq!(
+        damaged("UPDATE phase_cells SET phase = 7"),
+        "a cell of a phase refers to phase 7, but there are 1"
+    );
+    assert_eq!(damaged("DELETE FROM card"), "card should have one row");
+    assert_eq!(
+        damaged("UPDATE first_touches SET area = 9"),
+        "a first touch refers to area 9, but there are 2"
+    );
 }
 
 #[test]
@@ -149,6 +158,9 @@ proptest! {
         bytes.truncate(cut.map_or(bytes.len(), |cut| cut.index(bytes.len())));
         fs::write(&path, &bytes).unwrap();
         // Either outcome is lawful, a panic or an endless loop is not; what is read must be storable again.
+        if let Err(error) = read_map(&path) {
+            prop_assert!(error.to_string().starts_with(&path.display().to_string()));
+        }
         match read(&path) {
             Ok(profile) => write(&profile, &path).unwrap(),
             Err(error) => prop_assert!(error.to_string().starts_with(&path.display().to_string())),

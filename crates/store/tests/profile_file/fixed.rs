@@ -1,5 +1,7 @@
 //! A small profile with known sums: a grid that node 1 reads remotely, and a table where two threads contend.
 
+use olifant_opium::facts::*;
+use olifant_opium::filter::By;
 use olifant_opium::profile::*;
 
 /// Two nodes, two threads, two areas.
@@ -77,6 +79,7 @@ pub fn profile() -> Profile {
             bytes: 32,
             transfers: 21,
             sharing: Sharing::False,
+            fields: vec![LineField { name: "table[2].hits".into(), offset: -8, bytes: 16 }],
             by: vec![
                 LineAccesses {
                     thread: 0,
@@ -96,6 +99,41 @@ pub fn profile() -> Profile {
                 },
             ],
         }],
+        facts: facts(),
+    }
+}
+
+fn facts() -> Facts {
+    Facts {
+        filters: vec![FilterRecord {
+            name: "tables".into(),
+            text: "table,granule=page,name=tables".into(),
+            granule_bytes: 4096,
+            kinds: "read+local+outbound".into(),
+            by: By::Node,
+            ranges: vec![(0x8000, 4096)],
+            total: 25,
+            lost: 0,
+            refused: None,
+            counts: vec![FilterCount { address: 0x8000, accessor: 1, count: 25 }],
+        }],
+        phases: vec![Phase { name: "solve".into(), begin: 5, end: 87_500_000, stretches: 3 }],
+        phase_cells: vec![PhaseCell { area: 1, node: 1, granules: 2, remote: 25, ..PhaseCell::default() }],
+        locks: vec![Lock {
+            kind: LockKind::Mutex,
+            address: 0x8040,
+            area: Some(1),
+            offset: 64,
+            home: 1,
+            acquisitions: 30,
+            contended: 20,
+            wait_cycles: 4000,
+            transfers: 9,
+            by_node: vec![(0, 10), (1, 20)],
+        }],
+        first_touches: vec![FirstTouches { area: 0, thread: 1, code: 0x5555_1300, pages: 2 }],
+        places: vec![Place { code: 0x5555_1300, frame: frame("main", "grid.c", 12) }],
+        ..Facts::default()
     }
 }
 

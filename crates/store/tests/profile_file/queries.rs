@@ -42,7 +42,7 @@ fn rows(connection: &Connection, query: &str) -> Vec<String> {
 fn the_file_carries_its_marks() {
     let (_folder, connection) = database();
     assert_eq!(rows(&connection, "PRAGMA application_id"), ["1330399558"]);
-    assert_eq!(rows(&connection, "PRAGMA user_version"), ["1"]);
+    assert_eq!(rows(&connection, "PRAGMA user_version"), ["2"]);
     assert_eq!(rows(&connection, "PRAGMA integrity_check"), ["ok"]);
     assert!(rows(&connection, "PRAGMA foreign_key_check").is_empty());
 }
@@ -88,7 +88,11 @@ fn every_query_of_the_book_runs_and_finds_something() {
     assert_eq!(found[4], ["0|1|0|1|67"], "pages used by one other node only");
     assert!(found[5].is_empty(), "no granule is read only by two nodes: {:?}", found[5]);
     assert_eq!(found[6][1], "table|64|21|false|1|5|5|8000000000000000");
-    assert_eq!(found[7].len(), 2, "frames of the call path");
+    assert_eq!(found[7], ["mutex|table|1|30|20|4000|9"]);
+    assert_eq!(found[8], ["make_grid (grid.c:42)|1|2|main|grid.c|12"]);
+    assert_eq!(found[9], ["0|5|table|0|25"]);
+    assert_eq!(found[10], ["tables|0x8000|1|node|25"]);
+    assert_eq!(found[11].len(), 2, "frames of the call path");
 }
 
 #[test]

@@ -197,5 +197,6 @@ fn profile_of(module: Module, path: Vec<u64>) -> Profile {
         granule_bytes: 4096,
         granules: Vec::new(),
         contested: Vec::new(),
+        facts: olifant_opium::facts::Facts::default(),
     }
 }

@@ -3,12 +3,16 @@
 async function main() {
   head();
   figures();
+  patternSection();
   machineSection();
   const heats = await readHeats();
   const map = new HeatMap(heats);
   areaSection(map);
   mapSection(map);
+  phaseSection();
   contestedSection(map);
+  lockSection();
+  touchSection();
   sourceSection();
   threadSection();
   foot();

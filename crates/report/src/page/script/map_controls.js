@@ -61,7 +61,7 @@ function mapScale(map) {
 
 // Classes of sharing that occur.
 function sharingClasses() {
-  return ["true", "false", "mixed"].filter((name) =>
+  return ["true", "false", "mixed", "migratory", "producer-consumer", "read-only"].filter((name) =>
     runs.some((run) => run.contested.lines.some((line) => line.sharing === name)),
   );
 }
