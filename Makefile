@@ -15,6 +15,7 @@ OLIFANT := $(abspath $(TARGET))/release/olifant
 RUNTIME := $(abspath $(TARGET))/release/libolifant_rt.a
 LIBRSET := $(abspath $(TARGET))/release/libolifant_capi.a
 PRELOAD := $(abspath $(TARGET))/release/libolifant_preload.so
+SITES := $(abspath $(TARGET))/release/libolifant_sites.so
 PROGRAMS = $(MAKE) --no-print-directory -C programs OLIFANT=$(OLIFANT) BUILD=$(abspath build)
 
 # What the main job of the demonstration is; the papers' baseline is memory striped by pages over all nodes.
@@ -36,7 +37,7 @@ setup-check:
 build: setup-build programs ## Builds target/release/olifant, its runtime, build/bin and build/native
 
 olifant: setup-build
-	@$(CARGO) build --release --locked -p olifant-cli -p olifant-runtime -p olifant-capi -p olifant-preload -p rset
+	@$(CARGO) build --release --locked -p olifant-cli -p olifant-runtime -p olifant-capi -p olifant-preload -p olifant-sites -p rset
 
 # Programs hold a copy of the runtime: a new runtime or driver makes them anew.
 build/.instrumented: olifant
@@ -76,7 +77,7 @@ doc: ## Builds the documentation of all crates in target/doc
 	@$(CARGO) doc --workspace --no-deps --locked
 
 install: build ## Installs to PREFIX (/usr/local), under DESTDIR if given
-	@OLIFANT=$(OLIFANT) RUNTIME=$(RUNTIME) LIBRSET=$(LIBRSET) PRELOAD=$(PRELOAD) DESTDIR="$(DESTDIR)" scripts/install.sh install "$(DESTDIR)$(PREFIX)"
+	@OLIFANT=$(OLIFANT) RUNTIME=$(RUNTIME) LIBRSET=$(LIBRSET) PRELOAD=$(PRELOAD) SITES=$(SITES) DESTDIR="$(DESTDIR)" scripts/install.sh install "$(DESTDIR)$(PREFIX)"
 
 uninstall: ## Removes what install put there
 	@scripts/install.sh uninstall "$(DESTDIR)$(PREFIX)"

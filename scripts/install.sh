@@ -2,7 +2,8 @@
 # Installs Olifant under a prefix, or removes what it installed there.
 #
 # usage: OLIFANT=path/of/olifant RUNTIME=path/of/libolifant_rt.a LIBRSET=path/of/libolifant_capi.a \
-#            PRELOAD=path/of/libolifant_preload.so scripts/install.sh install|uninstall PREFIX
+#            PRELOAD=path/of/libolifant_preload.so SITES=path/of/libolifant_sites.so \
+#            scripts/install.sh install|uninstall PREFIX
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -48,7 +49,7 @@ install_all() {
         ln -sf olifant "$prefix/bin/olifant-$compiler"
     done
     install -m 644 "$RUNTIME" "$prefix/lib/olifant/"
-    install -m 755 "$PRELOAD" "$prefix/lib/olifant/"
+    install -m 755 "$PRELOAD" "$SITES" "$prefix/lib/olifant/"
     "$OLIFANT" hooks "$prefix/lib/olifant"
     install -m 755 build/bin/* "$prefix/lib/olifant/examples/"
     install_librset

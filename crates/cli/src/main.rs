@@ -4,6 +4,7 @@
 mod arguments;
 mod commands;
 mod definition;
+mod host_recording;
 mod host_run;
 mod inside;
 mod machines;

@@ -4,8 +4,8 @@
 //! specification and, unless the caller names another place, the profile go through a private folder for temporary
 //! files. Signals sent to the launcher go on to the program, which leaves its profile before it ends; what a
 //! terminal sends reaches the program by itself.
-#![allow(unsafe_code)]
 
+use crate::forward::Forwarding;
 use crate::spec::{MARKER_SYMBOL, RUN_VARIABLE, RunSpec, SpecError};
 use olifant_opium::profile::Profile;
 use std::ffi::OsString;
@@ -13,7 +13,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicI32, Ordering};
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -178,7 +177,8 @@ pub fn locate(program: &Path) -> Result<PathBuf, LaunchError> {
 }
 
 /// The file that a name means, as a shell would find it.
-fn find(program: &Path) -> Result<PathBuf, LaunchError> {
+/// # Errors  `NotFound`.
+pub fn find(program: &Path) -> Result<PathBuf, LaunchError> {
     let missing = || LaunchError::NotFound(program.display().to_string());
     if program.components().count() > 1 || program.display().to_string().contains('/') {
         return if program.exists() { Ok(program.to_owned()) } else { Err(missing()) };
@@ -264,45 +264,10 @@ impl Drop for Folder {
     }
 }
 
-/// Signals that ask a program to end, or that it may define.
-const FORWARDED: [i32; 6] =
-    [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2];
-
-/// The program that signals go to; 0 for none.
-static PROGRAM: AtomicI32 = AtomicI32::new(0);
-
-extern "C" fn forward(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    let program = PROGRAM.load(Ordering::Relaxed);
-    // SAFETY: the kernel passes a valid record; kill is allowed in a signal handler.
-    unsafe {
-        // A terminal's signal goes to the whole group and has the kernel's code.
-        if program > 0 && (*info).si_code != libc::SI_KERNEL {
-            libc::kill(program, signal);
-        }
-    }
-}
-
 /// Waits for the program while signals go on to it.
 fn wait(mut child: Child) -> std::io::Result<ExitStatus> {
-    PROGRAM.store(i32::try_from(child.id()).unwrap_or(0), Ordering::Relaxed);
-    let before = FORWARDED.map(|signal| {
-        // SAFETY: both records are valid; all zeros is a valid action, and the handler calls only what a handler may.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = forward as *const () as usize;
-            action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
-            let mut old: libc::sigaction = std::mem::zeroed();
-            libc::sigaction(signal, &action, &mut old);
-            old
-        }
-    });
-    let status = child.wait();
-    PROGRAM.store(0, Ordering::Relaxed);
-    for (signal, old) in FORWARDED.iter().zip(&before) {
-        // SAFETY: restores an action that the system gave.
-        unsafe { libc::sigaction(*signal, old, std::ptr::null_mut()) };
-    }
-    status
+    let _forwarding = Forwarding::to(child.id().cast_signed());
+    child.wait()
 }
 
 #[cfg(test)]

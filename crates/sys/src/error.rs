@@ -65,6 +65,8 @@ errnos! {
     ENODEV,
     /// A bad argument.
     EINVAL,
+    /// Too many open files.
+    EMFILE,
     /// No space; also what a cpuset without members answers.
     ENOSPC,
     /// The call does not exist in this kernel.

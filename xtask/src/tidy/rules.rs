@@ -4,9 +4,9 @@
 pub const FLOORS: [&[&str]; 5] = [
     &["machine", "placement"],
     &["sim", "opium", "advisor"],
-    &["sys", "store"],
-    &["host", "frontend", "runtime", "bench", "report", "partition", "rset", "lab", "exec"],
-    &["cli", "capi", "preload", "partitiond"],
+    &["sys", "store", "heaplog"],
+    &["host", "frontend", "runtime", "bench", "report", "partition", "rset", "lab", "exec", "sampler"],
+    &["cli", "capi", "preload", "sites", "partitiond"],
 ];
 
 /// The highest floor whose crates are pure: no files, environment, clock, threads, processes or sockets.
@@ -19,8 +19,10 @@ pub const IMPURE_MODULES: [&str; 7] = ["fs", "env", "time", "thread", "process",
 pub const IMPURE_TYPES: [&str; 2] = ["Instant", "SystemTime"];
 
 /// Crates that may hold unsafe code, each with the reason.
-pub const FENCE: [(&str, &str); 5] = [
+pub const FENCE: [(&str, &str); 7] = [
     ("sys", "system calls take and return raw memory"),
+    ("heaplog", "memory that processes share"),
+    ("sites", "interposed C functions take raw pointers"),
     ("runtime", "a C ABI called by instrumented programs, and switches between user-level contexts"),
     ("frontend", "the launcher's signal handler, until `sys` arrives"),
     ("capi", "a C ABI takes raw pointers"),

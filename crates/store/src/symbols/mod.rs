@@ -8,17 +8,20 @@
 //! - [`resolve`] and [`Symbolizer`]: run-time addresses of a profile to frames (`symbolizer.rs`, `strip.rs`);
 //! - [`addresses_of_line`] and [`LineTable`]: a line to link-time addresses (`lines.rs`);
 //! - [`Variables`]: the members of globals by their offsets (`fields.rs`);
-//! - [`global_symbols`], [`is_instrumented`]: what an object's symbol table tells (`table.rs`).
+//! - [`global_symbols`], [`is_instrumented`]: what an object's symbol table tells (`table.rs`);
+//! - [`loaded_segments`]: where an object lies in memory (`segments.rs`).
 
 mod fields;
 mod lines;
 mod object_file;
+mod segments;
 mod strip;
 mod symbolizer;
 mod table;
 
 pub use fields::{Field, Variables};
 pub use lines::{LineTable, addresses_of_line};
+pub use segments::{LoadedSegment, loaded_segments};
 pub use symbolizer::{Symbolizer, resolve};
 pub use table::{Symbol, global_symbols, is_instrumented};
 

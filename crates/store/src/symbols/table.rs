@@ -111,7 +111,10 @@ fn symbols<'file>(
 }
 
 /// Reads the ELF object `path` and lets `ask` look at it.
-fn with_object<T>(path: &Path, ask: impl FnOnce(&object::File<'_>) -> T) -> Result<T, SymbolError> {
+pub(crate) fn with_object<T>(
+    path: &Path,
+    ask: impl FnOnce(&object::File<'_>) -> T,
+) -> Result<T, SymbolError> {
     let bytes = fs::read(path).map_err(|source| SymbolError::Unreadable { path: path.to_owned(), source })?;
     let file = object::File::parse(&*bytes)
         .map_err(|error| SymbolError::NotAnObject { path: path.to_owned(), reason: error.to_string() })?;
