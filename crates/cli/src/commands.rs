@@ -3,6 +3,7 @@
 pub mod advise;
 pub mod compile;
 pub mod exec;
+pub mod import;
 pub mod lab;
 pub mod move_;
 pub mod pages;
@@ -11,6 +12,7 @@ pub mod refine;
 pub mod report;
 pub mod rset;
 pub mod run;
+pub mod top;
 pub mod topology;
 pub mod tune;
 pub mod where_;

@@ -1,7 +1,8 @@
 //! The command line as one definition: the parser, the help, the man pages and the completions all come from here.
 
 use crate::commands::{
-    advise, compile, exec, lab, move_, pages, record, refine, report, rset, run, topology, tune, where_,
+    advise, compile, exec, import, lab, move_, pages, record, refine, report, rset, run, top, topology, tune,
+    where_,
 };
 use clap::{Parser, Subcommand};
 
@@ -37,6 +38,8 @@ pub enum Command {
     Run(run::Arguments),
     /// Runs a program and keeps what was measured in a profile file
     Record(record::Arguments),
+    /// Makes a profile of a file that perf recorded
+    Import(import::Arguments),
     /// Shows a profile: totals, nodes, links, and the areas that mattered most
     Report(report::Arguments),
     /// Runs a program under ever finer filters: from the whole memory to single lines
@@ -53,6 +56,8 @@ pub enum Command {
     Rset(rset::Arguments),
     /// Shows where a process's threads run and its pages live
     Where(where_::Arguments),
+    /// Shows a running process live: threads, nodes, pages and what is accessed
+    Top(top::Arguments),
     /// Moves a process's pages and threads to other nodes
     Move(move_::Arguments),
     /// Runs a command on a real kernel in a guest with a machine's topology

@@ -8,7 +8,8 @@ use crate::progress::{ProgramStdout, Step};
 use crate::session::keep;
 use anyhow::Context;
 use olifant_frontend::launch::{self, LaunchError};
-use olifant_sampler::{Options, Quality, record_process, record_program};
+use olifant_opium::profile::Profile;
+use olifant_sampler::{Options, Quality, hardware_sampling, record_process, record_program};
 use olifant_store::symbols::{Symbolizer, resolve};
 use olifant_sys::{Interrupts, Pid};
 use std::ffi::OsString;
@@ -20,7 +21,7 @@ pub const HOST: &str = "host";
 /// The library that tells of allocations.
 const SITES: &str = "libolifant_sites.so";
 /// Samples of each thread per second: what costs under a hundredth of the program's time (experiments/host-sampling).
-const DEFAULT_RATE: u32 = 1000;
+pub const DEFAULT_RATE: u32 = 1000;
 
 /// Options of a recording on this computer.
 #[derive(Debug, Clone, clap::Args)]
@@ -42,6 +43,23 @@ pub struct HostArguments {
     /// Example: --rate 4000
     #[arg(long, value_name = "N", default_value_t = DEFAULT_RATE, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "On this computer")]
     pub rate: u32,
+
+    /// Bytes that a counter stands for [default: a page]
+    ///
+    /// A power of two; 64 tells the lines within a page that each thread touches. Example: --granule 64
+    #[arg(long, value_name = "BYTES", value_parser = granule, help_heading = "On this computer")]
+    pub granule: Option<u64>,
+}
+
+/// Smallest and largest granule: a cache line, and a huge page.
+const GRANULES: std::ops::RangeInclusive<u64> = 64..=2 << 20;
+
+fn granule(text: &str) -> Result<u64, String> {
+    let bytes: u64 = text.parse().map_err(|_| "expected a number of bytes".to_owned())?;
+    if !bytes.is_power_of_two() || !GRANULES.contains(&bytes) {
+        return Err(format!("expected a power of two from {} to {}", GRANULES.start(), GRANULES.end()));
+    }
+    Ok(bytes)
 }
 
 /// Where the result goes.
@@ -79,7 +97,9 @@ pub fn process(process: i32, arguments: &HostArguments, place: &Place) -> anyhow
     let interrupts = Interrupts::catch();
     let begun = Instant::now();
     let limit = arguments.seconds.map(Duration::from_secs);
-    let mut is_enough = || interrupts.is_asked() || limit.is_some_and(|limit| begun.elapsed() >= limit);
+    let mut is_enough = |_: &dyn Fn() -> Profile| {
+        interrupts.is_asked() || limit.is_some_and(|limit| begun.elapsed() >= limit)
+    };
     let (step, _) = Step::begin(&format!("recording process {process}"), ProgramStdout::ToStderr)?;
     let outcome = record_process(Pid(process), &options, &mut is_enough);
     drop(step);
@@ -95,7 +115,7 @@ fn options(arguments: &HostArguments, place: &Place) -> anyhow::Result<Options> 
              recorded without their allocation sites"
         ));
     }
-    let granule_bytes = machine.os.page.0;
+    let granule_bytes = arguments.granule.unwrap_or(machine.os.page.0);
     Ok(Options { machine, rate: arguments.rate, seed: place.seed, sites, granule_bytes })
 }
 
@@ -134,6 +154,12 @@ fn say_quality(quality: &Quality, rate: u32, seconds: f64) {
         percent(quality.idle),
         percent(quality.without_area),
     ));
+    if let Some(unit) = hardware_sampling(&olifant_host::Root::new("/")) {
+        output::say(&format!(
+            "olifant: this processor can sample addresses and latencies itself, by {unit}: `perf mem record`, then \
+             `olifant import`"
+        ));
+    }
     for (count, what) in [
         (quality.lost, "records were dropped by the kernel: use a lower --rate"),
         (quality.of_others, "samples were of other processes that the program started, and are left out"),

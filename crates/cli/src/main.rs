@@ -14,6 +14,7 @@ mod progress;
 mod rules;
 mod session;
 mod sources;
+mod top;
 
 use clap::Parser;
 use definition::{Command, Olifant};
@@ -42,6 +43,7 @@ fn execute(command: Command) -> anyhow::Result<Outcome> {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Record(arguments) => commands::record::execute(&arguments),
         Command::Refine(arguments) => commands::refine::execute(&arguments),
+        Command::Import(arguments) => commands::import::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
         Command::Advise(arguments) => commands::advise::execute(&arguments),
         Command::Tune(arguments) => commands::tune::execute(&arguments),
@@ -49,6 +51,7 @@ fn execute(command: Command) -> anyhow::Result<Outcome> {
         Command::Exec(arguments) => commands::exec::execute(&arguments),
         Command::Rset(arguments) => commands::rset::execute(&arguments),
         Command::Where(arguments) => commands::where_::execute(&arguments),
+        Command::Top(arguments) => commands::top::execute(&arguments),
         Command::Move(arguments) => commands::move_::execute(&arguments),
         Command::Lab(arguments) => commands::lab::execute(&arguments),
         Command::LabAgent(arguments) => commands::lab::serve(&arguments),

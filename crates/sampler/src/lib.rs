@@ -8,13 +8,19 @@
 //! (`hotdeck.rs`) and made a profile (`profile.rs`). Nothing in the program's memory is touched, so there is nothing to
 //! put back when we end or are killed, and its system calls meet nothing unusual.
 //!
+//! A perf.data file of another recorder goes the same way from its records on (`perf_data.rs`, `data_source.rs`, `import.rs`).
+//!
 //! Floor 3. docs/host.md tells what each way of sampling needs, costs and cannot see.
 
 mod cursor;
+mod data_source;
 mod error;
 mod events;
 mod hotdeck;
+mod import;
 mod modules;
+mod perf_data;
+mod probe;
 mod process;
 mod profile;
 mod random;
@@ -25,5 +31,9 @@ mod registers;
 mod space;
 mod walk;
 
+pub use data_source::Level;
 pub use error::SamplerError;
+pub use import::{Imported, SourceRow, import};
+pub use perf_data::PerfDataError;
+pub use probe::hardware_sampling;
 pub use recording::{Options, Outcome, Quality, record_process, record_program};

@@ -1,5 +1,6 @@
 //! One process under study: its threads, its memory, and the accesses seen so far.
 
+use crate::data_source::{DataSource, Level, Operation};
 use crate::hotdeck::{Cell, HotDeck, Instruction};
 use crate::modules::Files;
 use crate::random::Random;
@@ -38,6 +39,8 @@ pub struct Process {
 pub struct Setting<'a> {
     /// The node of each cpu.
     pub node_of: &'a dyn Fn(u32) -> u16,
+    /// The home of memory that a cpu found on its own node, or (true) on another, if that tells it.
+    pub home_of: &'a dyn Fn(u32, bool) -> Option<u16>,
     /// Bytes per granule.
     pub granule_bytes: u64,
 }
@@ -77,6 +80,22 @@ impl Process {
             && let Some(thread) = self.threads.get_mut(usize::from(number))
         {
             thread.ended = time_ns;
+        }
+    }
+
+    /// A sample that tells the address itself; where the data came from may tell the page's home.
+    pub fn take_address(&mut self, sample: &Sample, setting: &Setting) {
+        let thread = self.arrive(sample, setting);
+        let source = DataSource::decode(sample.data_source);
+        let is_write = source.operation == Operation::Store;
+        let visit = Visit { code: sample.code, address: Some(sample.address), is_write };
+        self.count(thread, visit, sample, setting);
+        if source.level == Level::Memory {
+            let granule = sample.address / setting.granule_bytes * setting.granule_bytes;
+            let home = (setting.home_of)(sample.cpu, source.is_remote);
+            if home.is_some() {
+                self.homes.insert(granule, home);
+            }
         }
     }
 

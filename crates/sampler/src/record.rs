@@ -69,6 +69,20 @@ pub enum Record {
     Other,
 }
 
+impl Record {
+    /// When it was made, in nanoseconds; 0 if it does not tell.
+    pub fn time_ns(&self) -> u64 {
+        match self {
+            Record::Sample(sample) => sample.time_ns,
+            Record::Mapped(mapped) => mapped.time_ns,
+            Record::Named { time_ns, .. } | Record::Began { time_ns, .. } | Record::Ended { time_ns, .. } => {
+                *time_ns
+            }
+            Record::Lost(_) | Record::Other => 0,
+        }
+    }
+}
+
 /// What was seen at one instant; 0 where the event does not tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sample {

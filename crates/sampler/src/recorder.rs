@@ -76,11 +76,7 @@ impl<'a> Recorder<'a> {
         let until = if is_over { u64::MAX } else { monotonic_ns().saturating_sub(UNDER_WAY_NS) };
         events.drain(|bytes, layout| match record::parse(bytes, layout) {
             Some(Record::Lost(records)) => self.lost += records,
-            Some(record) => {
-                if let Some(time) = time_of(&record) {
-                    self.pending.push((time, Happened::Recorded(record)));
-                }
-            }
+            Some(record) => self.pending.push((record.time_ns(), Happened::Recorded(record))),
             None => self.lost += 1,
         });
         while let Some(entry) = log.and_then(Log::take) {
@@ -101,11 +97,16 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn apply(&mut self, record: Record) {
+    /// Takes one record; each must be of no earlier time than the one before.
+    pub fn apply(&mut self, record: Record) {
         match record {
             Record::Sample(sample) => {
                 let process = self.processes.entry(sample.process).or_default();
-                process.take_registers(&sample, &mut self.random, &mut self.files, &self.setting);
+                if sample.address == 0 {
+                    process.take_registers(&sample, &mut self.random, &mut self.files, &self.setting);
+                } else {
+                    process.take_address(&sample, &self.setting);
+                }
             }
             Record::Mapped(mapped) => {
                 self.processes.entry(mapped.process).or_default().space.map(&mapped, &mut self.files);
@@ -159,17 +160,6 @@ impl<'a> Recorder<'a> {
                 }
             }
         }
-    }
-}
-
-fn time_of(record: &Record) -> Option<u64> {
-    match record {
-        Record::Sample(sample) => Some(sample.time_ns),
-        Record::Mapped(mapped) => Some(mapped.time_ns),
-        Record::Named { time_ns, .. } | Record::Began { time_ns, .. } | Record::Ended { time_ns, .. } => {
-            Some(*time_ns)
-        }
-        Record::Lost(_) | Record::Other => None,
     }
 }
 

@@ -83,7 +83,8 @@ pub fn record_program(
     let mut child = command.spawn().map_err(failed)?;
     let number = child.id().cast_signed();
     let node_of = |cpu| node_of(&options.machine, cpu);
-    let mut recorder = recorder(options, &node_of);
+    let mut recorder =
+        recorder(&options.machine, options.granule_bytes, options.seed, &node_of, &|_, _| None);
     let forwarding = Forwarding::to(number);
     let status = loop {
         if let Some(status) = child.try_wait().map_err(failed)? {
@@ -111,12 +112,13 @@ pub fn record_program(
     Ok(outcome(&recorder, number, &about, shared.log.as_ref()))
 }
 
-/// Records a process that runs until it ends or `is_enough` says so, which is asked now and then.
+/// Records a process that runs until it ends or `is_enough` says so. That is asked some times a second, and is given a way
+/// to look at the profile so far.
 /// # Errors  [`SamplerError`].
 pub fn record_process(
     process: Pid,
     options: &Options,
-    is_enough: &mut dyn FnMut() -> bool,
+    is_enough: &mut dyn FnMut(&dyn Fn() -> Profile) -> bool,
 ) -> Result<Outcome, SamplerError> {
     check_architecture()?;
     let (name, arguments) = command_line(process)?;
@@ -124,40 +126,47 @@ pub fn record_process(
     let begun_ns = monotonic_ns();
     let mut events = Events::open(of_registers(period_ns(options.rate)), watched, &cpus(&options.machine))?;
     let node_of = |cpu| node_of(&options.machine, cpu);
-    let mut recorder = recorder(options, &node_of);
+    let mut recorder =
+        recorder(&options.machine, options.granule_bytes, options.seed, &node_of, &|_, _| None);
     recorder.look_at(process)?;
-    let mut has_ended = false;
-    while !has_ended && !is_enough() {
-        std::thread::sleep(PAUSE);
-        recorder.take(&mut events, None, false);
-        has_ended = command_line(process).is_err();
-    }
-    events.switch(false);
-    let seconds = (monotonic_ns() - begun_ns) as f64 / 1e9;
-    recorder.take(&mut events, None, true);
-    let about = About {
+    let about = |is_complete| About {
         machine: &options.machine,
-        program: name,
-        arguments,
+        program: name.clone(),
+        arguments: arguments.clone(),
         threads: "float".to_owned(),
         memory: "first-touch".to_owned(),
         seed: options.seed,
         granule_bytes: options.granule_bytes,
         begun_ns,
-        seconds,
+        seconds: (monotonic_ns() - begun_ns) as f64 / 1e9,
         exit_code: 0,
-        is_complete: has_ended,
+        is_complete,
     };
+    let mut has_ended = false;
+    while !has_ended && !is_enough(&|| outcome(&recorder, process.0, &about(false), None).profile) {
+        std::thread::sleep(PAUSE);
+        recorder.take(&mut events, None, false);
+        has_ended = command_line(process).is_err();
+    }
+    events.switch(false);
+    let about = about(has_ended);
+    recorder.take(&mut events, None, true);
     Ok(outcome(&recorder, process.0, &about, None))
 }
 
-fn recorder<'a>(options: &Options, node_of: &'a dyn Fn(u32) -> u16) -> Recorder<'a> {
-    let setting = Setting { node_of, granule_bytes: options.granule_bytes };
-    Recorder::new(setting, options.machine.nodes.len() > 1, options.seed)
+/// A recorder for a machine.
+pub(crate) fn recorder<'a>(
+    machine: &Machine,
+    granule_bytes: u64,
+    seed: u64,
+    node_of: &'a dyn Fn(u32) -> u16,
+    home_of: &'a dyn Fn(u32, bool) -> Option<u16>,
+) -> Recorder<'a> {
+    Recorder::new(Setting { node_of, home_of, granule_bytes }, machine.nodes.len() > 1, seed)
 }
 
 /// The profile of the process with the most samples: `started`, or what a script or shell started in its turn.
-fn outcome(recorder: &Recorder, started: i32, about: &About, log: Option<&Log>) -> Outcome {
+pub(crate) fn outcome(recorder: &Recorder, started: i32, about: &About, log: Option<&Log>) -> Outcome {
     let nothing = Process::default();
     let busiest =
         recorder.processes.iter().max_by_key(|(number, process)| (process.samples, **number == started));
@@ -195,7 +204,7 @@ fn cpus(machine: &Machine) -> Vec<u32> {
     machine.nodes.iter().flat_map(|node| &node.cpus).map(|cpu| u32::from(cpu.0)).collect()
 }
 
-fn node_of(machine: &Machine, cpu: u32) -> u16 {
+pub(crate) fn node_of(machine: &Machine, cpu: u32) -> u16 {
     let has = |node: &&olifant_machine::Node| node.cpus.iter().any(|of| u32::from(of.0) == cpu);
     machine.nodes.iter().find(has).map_or(0, |node| node.id.0)
 }

@@ -129,7 +129,7 @@ fn a_process_that_runs_is_sampled_and_goes_on_afterwards() {
     let line = lines.find_map(|line| line.ok().filter(|line| line.starts_with('@'))).unwrap();
     let begun = Instant::now();
     let process = Pid(child.id().cast_signed());
-    let outcome = record_process(process, &options(), &mut || begun.elapsed() > Duration::from_secs(2));
+    let outcome = record_process(process, &options(), &mut |_| begun.elapsed() > Duration::from_secs(2));
     match outcome {
         Err(error) if is_refused(&error) => {}
         outcome => {
@@ -147,6 +147,6 @@ fn a_process_that_is_not_there_is_named() {
     let mut child = Command::new("true").spawn().unwrap();
     let process = Pid(child.id().cast_signed());
     child.wait().unwrap();
-    let error = record_process(process, &options(), &mut || true).unwrap_err();
+    let error = record_process(process, &options(), &mut |_| true).unwrap_err();
     assert!(matches!(error, SamplerError::NoProcess(_)), "{error}");
 }

@@ -24,19 +24,24 @@ impl ProfileReport<'_> {
             return vec![" No area missed the second-level cache.".to_owned()];
         }
         let shown = self.options.top.min(self.order.len());
-        let mut grid = Grid::new([
+        let (used, homes) = (self.by_node("used by", width), self.by_node("lives on", width));
+        let mut columns = vec![
             ("", Column::Number),
             ("area", Column::Flexible),
             ("size", Column::Number),
             ("local", Column::Number),
             ("remote", Column::Number),
             ("share", Column::Number),
-            (&self.by_node("used by", width), Column::Text),
-            (&self.by_node("lives on", width), Column::Text),
-        ]);
+            (used.as_str(), Column::Text),
+            (homes.as_str(), Column::Text),
+        ];
+        if self.is_sampled() {
+            columns.push(("of all, 95 %", Column::Number));
+        }
+        let mut grid = Grid::new(columns);
         for (index, &id) in self.order[..shown].iter().enumerate() {
             let (area, traffic) = (&self.profile.areas[id], &self.traffic[id]);
-            grid.row([
+            let mut row = vec![
                 (index + 1).to_string(),
                 self.area_name(id),
                 size(area.bytes),
@@ -45,7 +50,11 @@ impl ProfileReport<'_> {
                 percent(share(traffic.remote, traffic.transactions())),
                 distribution(&traffic.by_node, width),
                 distribution(&traffic.homes, width),
-            ]);
+            ];
+            if self.is_sampled() {
+                row.push(self.area_interval_text(id));
+            }
+            grid.row(row);
         }
         let mut lines = grid.lines(width);
         let rest: u64 = self.order[shown..].iter().map(|area| self.traffic[*area].remote).sum();

@@ -76,6 +76,9 @@ struct AreaRow<'p> {
     local: u64,
     remote: u64,
     nodes: Vec<NodeShare>,
+    /// Of the area's share of all accesses, where these are samples: low and high end, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share_interval_95: Option<(f64, f64)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     granules: Option<Vec<&'p Granule>>,
 }
@@ -201,6 +204,7 @@ impl ProfileReport<'_> {
             local: traffic.local,
             remote: traffic.remote,
             nodes: nodes.collect(),
+            share_interval_95: self.area_interval(id),
             granules: self.options.granules.then(|| self.profile.granules.iter().filter(of_area).collect()),
         }
     }

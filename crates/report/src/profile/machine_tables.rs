@@ -11,6 +11,9 @@ const MOST_NODES: usize = 16;
 
 impl ProfileReport<'_> {
     pub(super) fn totals(&self, width: usize) -> Vec<String> {
+        if self.is_sampled() {
+            return self.sampled_totals(width);
+        }
         let totals = &self.profile.totals;
         let accesses = totals.reads + totals.writes;
         let transactions = totals.l2_misses + totals.upgrades + totals.write_backs;

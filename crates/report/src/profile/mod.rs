@@ -11,6 +11,7 @@ mod fact_csv;
 mod fact_tables;
 mod json;
 mod machine_tables;
+mod sampled;
 
 pub use csv_tables::CsvRows;
 pub(crate) use fact_tables::lock_kind;
@@ -156,14 +157,16 @@ impl<'p> ProfileReport<'p> {
             (true, code) => format!("complete, exit code {code}"),
             (false, code) => format!("cut short, exit code {code}: what was counted until then"),
         };
+        // Samples have none: no two recordings are equal.
+        let digest = &self.profile.totals.digest;
         let second = format!(
-            "{} threads, {}; seed {}; {} numbers; {ending}; Olifant {}; digest {}",
+            "{} threads, {}; seed {}; {} numbers; {ending}; Olifant {}{}",
             grouped(self.profile.threads.len() as u64),
             placement(run),
             run.seed,
             evidence(run.evidence),
             run.version,
-            self.profile.totals.digest,
+            if digest.is_empty() { String::new() } else { format!("; digest {digest}") },
         );
         let room = width.saturating_sub(1);
         let mut lines = vec![format!(" {}", elide(&first, room))];

@@ -85,3 +85,25 @@ fn remote_transactions(profile: &Profile) -> u64 {
     };
     profile.granules.iter().map(of).sum()
 }
+
+#[test]
+fn samples_are_shown_with_their_interval_and_without_what_they_cannot_tell() {
+    let mut profile = untuned();
+    profile.run.evidence = olifant_opium::profile::Evidence::Sampled;
+    profile.totals.digest.clear();
+    let report = ProfileReport::new(&profile, ReportOptions::default());
+    let table = report.table(Style { width: 120 });
+    assert!(table.contains("sampled numbers") && table.contains("of all, 95 %"), "{table}");
+    assert!(!table.contains("instructions") && !table.contains("digest"), "{table}");
+    let json: serde_json::Value = serde_json::from_str(&report.json()).unwrap();
+    let areas = json["areas"].as_array().unwrap();
+    let sum: f64 =
+        areas.iter().map(|area| area["local"].as_f64().unwrap() + area["remote"].as_f64().unwrap()).sum();
+    for area in areas {
+        let share = (area["local"].as_f64().unwrap() + area["remote"].as_f64().unwrap()) / sum;
+        let end = |place: usize| area["share_interval_95"][place].as_f64().unwrap();
+        assert!(end(0) <= share && share <= end(1), "{area}");
+    }
+    let counted = untuned();
+    assert!(!ProfileReport::new(&counted, ReportOptions::default()).json().contains("share_interval_95"));
+}
