@@ -20,7 +20,8 @@ while kill -0 "$program" 2>/dev/null; do
     attached=$((attached + 1))
     sleep 1
     if [ $((attached % 2)) -eq 0 ]; then
-        kill -9 "$part" && killed=$((killed + 1))
+        # It may have ended with the program.
+        kill -9 "$part" 2>/dev/null && killed=$((killed + 1))
     fi
     wait "$part" 2>/dev/null || true
 done

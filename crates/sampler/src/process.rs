@@ -48,7 +48,7 @@ pub struct Setting<'a> {
 impl Process {
     /// A process that was forked from this one: the same memory, one thread.
     pub fn forked(&self) -> Process {
-        Process { space: self.space.clone(), ..Process::default() }
+        Process { space: self.space.forked(), ..Process::default() }
     }
 
     /// The process runs a new program.

@@ -26,6 +26,8 @@ pub struct Recorder<'a> {
     pub processes: BTreeMap<i32, Process>,
     /// Records that the kernel dropped.
     pub lost: u64,
+    /// Samples of processes that ended and are forgotten, as another had more.
+    pub of_forgotten: u64,
     setting: Setting<'a>,
     has_many_nodes: bool,
     pending: Vec<(u64, Happened)>,
@@ -39,6 +41,7 @@ impl<'a> Recorder<'a> {
         Recorder {
             processes: BTreeMap::new(),
             lost: 0,
+            of_forgotten: 0,
             setting,
             has_many_nodes,
             pending: Vec::new(),
@@ -130,8 +133,23 @@ impl<'a> Recorder<'a> {
                 if let Some(process) = self.processes.get_mut(&process) {
                     process.end(thread, time_ns);
                 }
+                if process == thread {
+                    self.forget_ended(process);
+                }
             }
             Record::Lost(_) | Record::Other => {}
+        }
+    }
+
+    /// A process whose first thread ended counts no more if another has more samples: a program may start thousands, and
+    /// only the busiest is told of.
+    fn forget_ended(&mut self, process: i32) {
+        let samples = self.processes.get(&process).map_or(0, |process| process.samples);
+        let mut others = self.processes.iter().filter(|(number, _)| **number != process);
+        let has_busier = others.any(|(_, other)| other.samples > samples || samples == 0);
+        if has_busier {
+            self.of_forgotten += samples;
+            self.processes.remove(&process);
         }
     }
 
@@ -166,4 +184,23 @@ impl<'a> Recorder<'a> {
 /// A rate as the time between two samples.
 pub fn period_ns(per_second: u32) -> u64 {
     NANOSECONDS / u64::from(per_second.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_starts_thousands_of_processes_is_remembered_and_they_are_not() {
+        let setting = Setting { node_of: &|_| 0, home_of: &|_, _| None, granule_bytes: 4096 };
+        let mut recorder = Recorder::new(setting, false, 0);
+        let name = "server".to_owned();
+        recorder.apply(Record::Named { process: 1, thread: 1, name, is_exec: true, time_ns: 1 });
+        for process in 2..2000 {
+            recorder.apply(Record::Began { process, parent: 1, thread: process, time_ns: 2 });
+            recorder.apply(Record::Ended { process, thread: process, time_ns: 3 });
+        }
+        assert_eq!(recorder.processes.keys().copied().collect::<Vec<_>>(), [1]);
+        assert_eq!(recorder.processes[&1].threads[0].name, "server");
+    }
 }

@@ -172,7 +172,7 @@ pub(crate) fn outcome(recorder: &Recorder, started: i32, about: &About, log: Opt
         recorder.processes.iter().max_by_key(|(number, process)| (process.samples, **number == started));
     let (chosen, process) = busiest.map_or((started, &nothing), |(number, process)| (*number, process));
     let others = recorder.processes.iter().filter(|(number, _)| **number != chosen);
-    let of_others = others.map(|(_, process)| process.samples).sum();
+    let of_others = recorder.of_forgotten + others.map(|(_, process)| process.samples).sum::<u64>();
     let (profile, without_area) = profile(process, about);
     let quality = Quality {
         samples: process.samples,

@@ -69,6 +69,22 @@ pub struct Space {
 }
 
 impl Space {
+    /// The same memory in a process that was forked, where nothing was used yet.
+    pub fn forked(&self) -> Space {
+        let mut forked = Space {
+            mappings: self.mappings.clone(),
+            allocations: self.allocations.clone(),
+            objects: self.objects.clone(),
+            program_end: self.program_end,
+            sites: self.sites.clone(),
+            site_numbers: self.site_numbers.clone(),
+            ..Space::default()
+        };
+        forked.mappings.values_mut().for_each(|span| span.what.area = None);
+        forked.allocations.values_mut().for_each(|span| span.what.area = None);
+        forked
+    }
+
     /// Memory was mapped.
     pub fn map(&mut self, mapped: &Mapped, files: &mut Files) {
         let end = mapped.start.saturating_add(mapped.bytes);
