@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "team.h"
 
+#include "counters.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,15 +54,45 @@ int team_share_end(int items, int threads, int id) {
     return team_share_begin(items, threads, id + 1);
 }
 
+/* In the order in which the function gives them. */
+static const char *const counter_names[COUNTERS] = {
+    "accesses",        "l1_misses",        "l2_misses",     "upgrades",  "write_backs", "remote_transactions",
+    "request_packets", "response_packets", "network_bytes", "tlb_misses"};
+
+/* Of the parts that have ended, and when the open one began. */
+static uint64_t counted[COUNTERS], counted_at_begin[COUNTERS];
+
 double team_clock_s(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+double team_part_begins(void) {
+    if (olifant_read_counters != NULL) {
+        olifant_read_counters(counted_at_begin, COUNTERS);
+    }
+    return team_clock_s();
+}
+
+double team_part_ends(void) {
+    uint64_t counters[COUNTERS] = {0};
+    if (olifant_read_counters != NULL) {
+        olifant_read_counters(counters, COUNTERS);
+    }
+    for (int counter = 0; counter < COUNTERS; counter++) {
+        counted[counter] += counters[counter] - counted_at_begin[counter];
+    }
+    return team_clock_s();
+}
+
 void team_report(double seconds, double checksum, double tolerance) {
     printf("time: %.6f s\n", seconds);
     printf("checksum: %.15e (relative tolerance %.0e)\n", checksum, tolerance);
+    for (int counter = 0; olifant_read_counters != NULL && counter < COUNTERS; counter++) {
+        printf("counted: %s %llu\n", counter_names[counter],
+               (unsigned long long)counted[counter]);
+    }
 }
 
 int team_verify(const char *name, double value, double limit) {

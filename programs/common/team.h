@@ -21,7 +21,13 @@ int team_share_end(int items, int threads, int id);
 /* Seconds of the monotonic clock, from an arbitrary start. */
 double team_clock_s(void);
 
-/* Prints "time" and "checksum"; the tolerance says how far, relatively, another number of threads may move it. */
+/* Mark, by one thread, where a timed part begins and where it ends; return the clock. What the machine counts in between is
+ * added up over all parts. */
+double team_part_begins(void);
+double team_part_ends(void);
+
+/* Prints "time" and "checksum", and as "counted: NAME NUMBER" what the machine counted in the timed parts, if it
+ * counts; the tolerance says how far, relatively, another number of threads may move it. */
 void team_report(double seconds, double checksum, double tolerance);
 
 /* Prints "verify: ok NAME VALUE (limit LIMIT)", or "wrong" where the value is above the limit or no number at all.

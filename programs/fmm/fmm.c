@@ -234,14 +234,14 @@ static void simulate(int id, void *shared) {
     struct particle **own = GRID_ALLOCATE(struct particle *, run->count, "list of a thread's particles");
     spin_barrier_wait(&run->barrier, &worker.local);
     if (id == 0) {
-        run->started_s = team_clock_s();
+        run->started_s = team_part_begins();
     }
     for (long step = 1; step <= run->steps; step++) {
         build_tree(&worker, own);
         compute_fields(&worker);
         if (step == run->steps) {
             if (id == 0) {
-                run->finished_s = team_clock_s();
+                run->finished_s = team_part_ends();
             }
             prove(&worker);
         }

@@ -85,7 +85,7 @@ static void sweep_band(int id, struct plate *plate) {
 
     spin_barrier_wait(&plate->barrier, &local);
     if (id == 0) {
-        plate->started_s = team_clock_s();
+        plate->started_s = team_part_begins();
     }
     for (int sweep = 0; sweep < plate->sweeps; sweep++) {
         if (plate->is_in_place) {
@@ -101,7 +101,7 @@ static void sweep_band(int id, struct plate *plate) {
         spin_barrier_wait(&plate->barrier, &local);
     }
     if (id == 0) {
-        plate->finished_s = team_clock_s();
+        plate->finished_s = team_part_ends();
         plate->current = from;
         plate->other = to;
     }

@@ -1,9 +1,13 @@
 /* matmult: C = A * B of square matrices of doubles, by the definition.
  *
  * Each thread computes a band of rows of C. The inner loop walks a column of B: with the default size two consecutive
- * elements are 8 KB apart, so every one lies in another page, and all of B passes through the caches for each row
- * that is not computed soon after its neighbour. Every thread reads all of B; no home suits it. With --replicate each
+ * elements are more than 8 KB apart, so every one lies in another page, and all of B passes through the caches for each
+ * row that is not computed soon after its neighbour. Every thread reads all of B; no home suits it. With --replicate each
  * node reads its own copy, which the resource-set library makes.
+ *
+ * Rows are a little longer than they need to be, as rows that are allocated one by one are: with rows of exactly 8 KB the lines of
+ * a column would share so few sets of a cache that none survives until the next column, and one thread would take twice
+ * the published time for its misses alone.
  *
  * Memory: A, B and C are one block each, allocated and written (C with zeros) by the main thread.
  *
@@ -30,10 +34,11 @@
 /* Absent outside a run that provides the library: then its address is NULL. */
 #pragma weak rset_replicate
 
-enum { FREIVALDS_VECTORS = 8 };
+enum { FREIVALDS_VECTORS = 8, SPARE_COLUMNS = 4 };
 
 struct multiplication {
     int size;
+    size_t pitch; /* elements from one row to the next */
     int threads;
     int is_replicated;
     double *a;
@@ -49,7 +54,7 @@ static const double *multiplier_near_me(const struct multiplication *work) {
     if (!work->is_replicated) {
         return work->b;
     }
-    int status = rset_replicate(work->b, (size_t)work->size * (size_t)work->size * sizeof(double), &copy);
+    int status = rset_replicate(work->b, (size_t)work->size * work->pitch * sizeof(double), &copy);
     if (status != 0) {
         fprintf(stderr, "matmult: replicate the multiplier: %s\n", strerror(-status));
         exit(2);
@@ -61,40 +66,43 @@ static void multiply_band(int id, void *shared) {
     struct multiplication *work = shared;
     struct spin_local local = {0};
     const int size = work->size;
+    const size_t pitch = work->pitch;
     const int end = team_share_end(size, work->threads, id);
 
     spin_barrier_wait(&work->barrier, &local);
     if (id == 0) {
-        work->started_s = team_clock_s();
+        work->started_s = team_part_begins();
     }
     const double *b = multiplier_near_me(work);
     for (int row = team_share_begin(size, work->threads, id); row < end; row++) {
-        const double *a_row = work->a + (size_t)row * (size_t)size;
+        const double *a_row = work->a + (size_t)row * pitch;
         for (int column = 0; column < size; column++) {
             double sum = 0.0;
             for (int k = 0; k < size; k++) {
-                sum += a_row[k] * b[(size_t)k * (size_t)size + (size_t)column];
+                sum += a_row[k] * b[(size_t)k * pitch + (size_t)column];
             }
-            work->c[(size_t)row * (size_t)size + (size_t)column] = sum;
+            work->c[(size_t)row * pitch + (size_t)column] = sum;
         }
     }
     spin_barrier_wait(&work->barrier, &local);
     if (id == 0) {
-        work->finished_s = team_clock_s();
+        work->finished_s = team_part_ends();
     }
 }
 
-static void fill(double *matrix, int size, uint64_t *state) {
-    for (size_t index = 0; index < (size_t)size * (size_t)size; index++) {
+static void fill(double *matrix, size_t elements, uint64_t *state) {
+    for (size_t index = 0; index < elements; index++) {
         matrix[index] = (random_bits(state) >> 1) / 1073741824.0 - 1.0;
     }
 }
 
-static void matrix_times_vector(const double *matrix, const double *vector, double *product, int size) {
+static void matrix_times_vector(const struct multiplication *work, const double *matrix, const double *vector,
+                                double *product) {
+    const int size = work->size;
     for (int row = 0; row < size; row++) {
         double sum = 0.0;
         for (int column = 0; column < size; column++) {
-            sum += matrix[(size_t)row * (size_t)size + (size_t)column] * vector[column];
+            sum += matrix[(size_t)row * work->pitch + (size_t)column] * vector[column];
         }
         product[row] = sum;
     }
@@ -110,9 +118,9 @@ static double freivalds_error(const struct multiplication *work, uint64_t *state
         for (int row = 0; row < size; row++) {
             r[row] = (random_bits(state) & 2) != 0 ? 1.0 : -1.0;
         }
-        matrix_times_vector(work->b, r, b_r, size);
-        matrix_times_vector(work->a, b_r, a_b_r, size);
-        matrix_times_vector(work->c, r, c_r, size);
+        matrix_times_vector(work, work->b, r, b_r);
+        matrix_times_vector(work, work->a, b_r, a_b_r);
+        matrix_times_vector(work, work->c, r, c_r);
         for (int row = 0; row < size; row++) {
             double error = fabs(c_r[row] - a_b_r[row]) / size;
             largest = error > largest || isnan(error) ? error : largest;
@@ -140,13 +148,14 @@ int main(int argc, char **argv) {
     }
 
     struct multiplication work = {.size = (int)size, .threads = (int)threads, .is_replicated = is_replicated};
-    const size_t elements = (size_t)size * (size_t)size;
+    work.pitch = (size_t)size + SPARE_COLUMNS;
+    const size_t elements = (size_t)size * work.pitch;
     work.a = GRID_ALLOCATE(double, elements, "matrix A");
     work.b = GRID_ALLOCATE(double, elements, "matrix B");
     work.c = GRID_ALLOCATE(double, elements, "matrix C");
     uint64_t random_state = 1;
-    fill(work.a, work.size, &random_state);
-    fill(work.b, work.size, &random_state);
+    fill(work.a, elements, &random_state);
+    fill(work.b, elements, &random_state);
     memset(work.c, 0, elements * sizeof(double));
     spin_barrier_start(&work.barrier, work.threads);
 

@@ -44,14 +44,14 @@ static void simulate(int id, void *shared) {
     if (id == 0) {
         run->trial_error = trial_error;
         run->shear_integral_at_start = shear_integral;
-        run->started_s = team_clock_s();
+        run->started_s = team_part_begins();
     }
     step_prepare(&worker);
     for (int step = 0; step < basin->steps; step++) {
         step_advance(&worker, step == 0);
     }
     if (id == 0) {
-        run->finished_s = team_clock_s();
+        run->finished_s = team_part_ends();
     }
     const struct verify_sums result = verify_measure(&worker);
     if (id == 0) {

@@ -80,7 +80,7 @@ static void render(int id, void *shared) {
     memset(search.last_ray, 0, (size_t)run->scene.count * sizeof *search.last_ray);
     spin_barrier_wait(&run->barrier, &local);
     if (id == 0) {
-        run->started_s = team_clock_s();
+        run->started_s = team_part_begins();
     }
     long traced = 0, steals = 0;
     for (int tile = tiles_take(&run->tiles, id, &steals); tile >= 0; tile = tiles_take(&run->tiles, id, &steals)) {
@@ -89,7 +89,7 @@ static void render(int id, void *shared) {
     }
     spin_barrier_wait(&run->barrier, &local);
     if (id == 0) {
-        run->finished_s = team_clock_s();
+        run->finished_s = team_part_ends();
     }
     const double all_traced = spin_reduce_sum(&run->reduction, &run->barrier, &local, (double)traced);
     const double all_steals = spin_reduce_sum(&run->reduction, &run->barrier, &local, (double)steals);

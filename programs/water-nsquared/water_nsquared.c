@@ -138,7 +138,7 @@ static void correct(struct worker *worker) {
 /* While forces belong to positions. */
 static void prove_start(struct worker *worker) {
     struct simulation *simulation = &worker->run->simulation;
-    const double begun_s = team_clock_s();
+    const double begun_s = worker->id == 0 ? team_part_ends() : 0.0;
     struct proof proof = simulation_begin_proof(simulation);
     for (long number = worker->begin; number < worker->end; number++) {
         simulation_prove_with_samples(simulation, &proof, &worker->run->molecules[number]);
@@ -159,7 +159,7 @@ static void simulate(int id, void *shared) {
     }
     spin_barrier_wait(&simulation->barrier, &worker.local);
     if (id == 0) {
-        simulation->started_s = team_clock_s();
+        simulation->started_s = team_part_begins();
     }
 
     const double potential_at_start = compute_forces(&worker);
@@ -184,7 +184,7 @@ static void simulate(int id, void *shared) {
         }
     }
     if (id == 0) {
-        simulation->finished_s = team_clock_s();
+        simulation->finished_s = team_part_ends();
     }
     struct proof proof = simulation_begin_proof(simulation);
     for (long number = worker.begin; number < worker.end; number++) {

@@ -190,7 +190,7 @@ static void prove_with_forces_of_cell(struct worker *worker, int x, int y, int z
 /* While forces belong to positions. */
 static void prove_start(struct worker *worker) {
     struct simulation *simulation = &worker->run->simulation;
-    const double begun_s = team_clock_s();
+    const double begun_s = worker->id == 0 ? team_part_ends() : 0.0;
     worker->proof = simulation_begin_proof(simulation);
     visit_own_cells(worker, prove_with_samples_of_cell);
     simulation_end_start(simulation, &worker->local, worker->id, &worker->proof, begun_s);
@@ -223,7 +223,7 @@ static void simulate(int id, void *shared) {
     start_molecules(&worker);
     spin_barrier_wait(&simulation->barrier, &worker.local);
     if (id == 0) {
-        simulation->started_s = team_clock_s();
+        simulation->started_s = team_part_begins();
     }
 
     const double potential_at_start = compute_forces(&worker);
@@ -244,7 +244,7 @@ static void simulate(int id, void *shared) {
         }
     }
     if (id == 0) {
-        simulation->finished_s = team_clock_s();
+        simulation->finished_s = team_part_ends();
     }
     worker.proof = simulation_begin_proof(simulation);
     visit_own_cells(&worker, prove_with_forces_of_cell);

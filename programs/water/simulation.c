@@ -174,7 +174,7 @@ void simulation_end_start(struct simulation *simulation, struct spin_local *loca
     simulation_end_proof(simulation, local, proof);
     if (id == 0) {
         judge_samples(simulation);
-        simulation->proof_s = team_clock_s() - begun_s;
+        simulation->proof_s = team_part_begins() - begun_s;
     }
     spin_barrier_wait(&simulation->barrier, local);
 }

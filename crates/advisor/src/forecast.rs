@@ -250,8 +250,8 @@ impl PageHomes {
                 });
                 PageHomes::Runs(ends.collect())
             }
-            // First touch, remote and any depend on what the counters don't tell; the advisor never decides so.
-            Some(Decision::Policy(_) | Decision::Pad) | None => PageHomes::Given,
+            // First touch, remote and any depend on what the counters don't tell; the advisor never decides so, nor for parts.
+            Some(Decision::Policy(_) | Decision::Parts(_) | Decision::Pad) | None => PageHomes::Given,
         }
     }
 

@@ -53,6 +53,7 @@ fn homes(profile: &Profile, plan: &Plan, machine: &Machine) -> Vec<u16> {
                 }
                 unreachable!("blocks have runs")
             }
+            Some(Decision::Parts(nodes)) => panic!("the advisor decided for parts on {nodes:?}"),
             Some(Decision::Policy(other)) => panic!("the advisor decided {other:?}"),
         }
     };

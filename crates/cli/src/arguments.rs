@@ -1,6 +1,7 @@
 //! Options that several subcommands share, each defined once.
 
 use clap::{Args, ValueEnum};
+use olifant_machine::{FramePolicy, LawBroken, Machine};
 use olifant_opium::filter::{FilterSpec, Granularity, SecondarySpec};
 use olifant_opium::{CardModel, CardProgram};
 use olifant_placement::{MemoryPolicy, ThreadPolicy};
@@ -58,6 +59,54 @@ pub struct RunArguments {
     /// Example: --oversubscribe --config 1N1
     #[arg(long, help_heading = "Simulation")]
     pub oversubscribe: bool,
+
+    /// What differs from the machine file.
+    #[command(flatten)]
+    pub model: ModelArguments,
+}
+
+/// What a run has otherwise than its machine's file says.
+#[derive(Debug, Clone, Args)]
+pub struct ModelArguments {
+    /// Which frames of a node back new pages: coloured, sequential (in the order of touching), random
+    ///
+    /// Without it as the machine file says. Example: --frames random
+    #[arg(long, value_name = "CHOICE", value_parser = frames, help_heading = "Simulation")]
+    pub frames: Option<FramePolicy>,
+
+    /// Take the pages of an allocation at once, by --memory, not when they are first touched
+    ///
+    /// As the papers' NumaVirtualAllocLocked did: who touches them first plays no part. Example: --locked --memory any
+    #[arg(long, help_heading = "Simulation")]
+    pub locked: bool,
+
+    /// Cycles per instruction while all hits the first-level cache, in place of the machine file's
+    ///
+    /// For a constant fitted to one program. Example: --cpi 1.6
+    #[arg(long, value_name = "CYCLES", help_heading = "Simulation")]
+    pub cpi: Option<f64>,
+
+    /// Misses of a processor in flight at once, in place of the machine file's
+    ///
+    /// How far a program's misses overlap. Example: --misses 4
+    #[arg(long, value_name = "N", help_heading = "Simulation")]
+    pub misses: Option<u32>,
+}
+
+impl ModelArguments {
+    /// Changes the machine as told.
+    /// # Errors  The result breaks a law of machines.
+    pub fn apply(&self, machine: &mut Machine) -> Result<(), LawBroken> {
+        machine.os.frames = self.frames.unwrap_or(machine.os.frames);
+        machine.processor.cpi = self.cpi.unwrap_or(machine.processor.cpi);
+        machine.processor.outstanding_misses = self.misses.unwrap_or(machine.processor.outstanding_misses);
+        machine.check()
+    }
+}
+
+/// Reads the word of a machine file.
+fn frames(word: &str) -> Result<FramePolicy, String> {
+    word.parse::<FramePolicy>().map_err(str::to_owned)
 }
 
 /// Where pages live.

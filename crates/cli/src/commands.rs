@@ -10,6 +10,7 @@ pub mod pages;
 pub mod record;
 pub mod refine;
 pub mod report;
+pub mod reproduce;
 pub mod rset;
 pub mod run;
 pub mod top;

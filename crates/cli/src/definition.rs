@@ -1,8 +1,8 @@
 //! The command line as one definition: the parser, the help, the man pages and the completions all come from here.
 
 use crate::commands::{
-    advise, compile, exec, import, lab, move_, pages, record, refine, report, rset, run, top, topology, tune,
-    where_,
+    advise, compile, exec, import, lab, move_, pages, record, refine, report, reproduce, rset, run, top,
+    topology, tune, where_,
 };
 use clap::{Parser, Subcommand};
 
@@ -48,6 +48,8 @@ pub enum Command {
     Advise(advise::Arguments),
     /// Runs a program, plans its placement, runs it again with the plan, and compares
     Tune(tune::Arguments),
+    /// Reproduces published tables and figures, each value with its error
+    Reproduce(reproduce::Arguments),
     /// Shows a machine: its nodes, processors, caches, links and distances
     Topology(topology::Arguments),
     /// Starts a program on chosen cpus and memory; also in numactl's words

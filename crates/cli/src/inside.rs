@@ -7,7 +7,7 @@ use crate::session::read_plan;
 use anyhow::{anyhow, bail};
 use olifant_exec::{Inside, environment, locate, why_not};
 use olifant_frontend::inside::InsideSpec;
-use olifant_frontend::spec::{AreaRule, Place};
+use olifant_frontend::spec::{AreaKey, AreaRule, Place};
 use olifant_machine::{CpuId, Machine, NodeId};
 use olifant_placement::{MemoryPolicy, Plan};
 use std::ffi::{OsStr, OsString};
@@ -20,7 +20,8 @@ pub struct Entry {
     pub names: Vec<String>,
 }
 
-/// Makes the specification complete and writes it down; `becomes_it` if this process becomes the program. A program that cannot be entered starts without; a remark says so.
+/// Makes the specification complete and writes it down; `becomes_it` if this process becomes the program. A program that
+/// cannot be entered starts without; a remark says so.
 pub fn enter(inside: Inside, program: &OsStr, becomes_it: bool) -> anyhow::Result<Entry> {
     let mut spec = inside.spec;
     let names = match &inside.plan {
@@ -43,12 +44,22 @@ fn add_plan(spec: &mut InsideSpec, plan: &Plan, program: &OsStr) -> anyhow::Resu
     for remark in &found.remarks {
         output::say(&format!("olifant: {remark}"));
     }
-    spec.rules = found.rules.into_iter().map(|rule| numbers.rule(rule)).collect::<anyhow::Result<_>>()?;
+    let (mut rules, mut names) = (Vec::new(), Vec::new());
+    for (rule, name) in found.rules.into_iter().zip(found.names) {
+        // The kernel takes both from where they are touched, and threads are bound before that.
+        if matches!(rule.area, AreaKey::Stacks | AreaKey::Small) {
+            output::say(&format!("olifant: plan: {name} stay where the threads that touch them run"));
+            continue;
+        }
+        rules.push(numbers.rule(rule)?);
+        names.push(name);
+    }
+    spec.rules = rules;
     if !plan.threads.is_empty() {
         spec.threads.order =
             plan.threads.iter().map(|&cpu| numbers.cpu(cpu)).collect::<anyhow::Result<_>>()?;
     }
-    Ok(found.names)
+    Ok(names)
 }
 
 /// Plans number nodes and cpus from 0 without gaps, node by node; the host may not.
@@ -60,7 +71,7 @@ struct Numbers {
 impl Numbers {
     fn of(host: &Machine, plan: &Plan) -> anyhow::Result<Numbers> {
         let configuration = host.configuration();
-        if plan.configuration != configuration {
+        if !plan.configuration.is_empty() && plan.configuration != configuration {
             bail!(
                 "the plan is for {} {} and this computer is {configuration}: make a plan with --on host, or for a machine \
                  of {configuration}",
@@ -95,6 +106,11 @@ impl Numbers {
             Place::Blocks(runs) => {
                 for run in runs {
                     run.node = self.node(run.node)?;
+                }
+            }
+            Place::Parts(nodes) => {
+                for node in nodes {
+                    *node = self.node(*node)?;
                 }
             }
         }

@@ -47,6 +47,7 @@ fn execute(command: Command) -> anyhow::Result<Outcome> {
         Command::Report(arguments) => commands::report::execute(&arguments),
         Command::Advise(arguments) => commands::advise::execute(&arguments),
         Command::Tune(arguments) => commands::tune::execute(&arguments),
+        Command::Reproduce(arguments) => commands::reproduce::execute(&arguments),
         Command::Topology(arguments) => commands::topology::execute(&arguments),
         Command::Exec(arguments) => commands::exec::execute(&arguments),
         Command::Rset(arguments) => commands::rset::execute(&arguments),

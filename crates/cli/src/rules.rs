@@ -130,6 +130,7 @@ fn place(decision: &Decision) -> Option<Place> {
         Decision::Blocks(runs) => {
             Some(Place::Blocks(runs.iter().map(|run| PageRun { pages: run.pages, node: run.node }).collect()))
         }
+        Decision::Parts(nodes) => Some(Place::Parts(nodes.clone())),
         // Without copies, what every node reads is best spread evenly.
         Decision::Replicate => Some(Place::Policy(MemoryPolicy::Striped { pages: 1 })),
         Decision::Pad => None,

@@ -32,6 +32,7 @@ pub struct Session {
     is_oversubscribed: bool,
     card: CardProgram,
     granule_bytes: u64,
+    is_locked: bool,
 }
 
 /// Where threads and pages go in one run.
@@ -47,7 +48,8 @@ impl Session {
     pub fn new(run: &RunArguments, program: &ProgramArguments) -> anyhow::Result<Self> {
         let machine = machines::choose(&run.machine)?;
         // Numbers dense nodes and cpus, which the simulator wants; a chosen configuration is dense already.
-        let machine = machine.configure(&machine.configuration())?;
+        let mut machine = machine.configure(&machine.configuration())?;
+        run.model.apply(&mut machine)?;
         check_threads(&run.threads, &machine)?;
         let (program, arguments) = program.command.split_first().context("no program given")?;
         Ok(Session {
@@ -60,6 +62,7 @@ impl Session {
             seed: run.seed,
             quantum_cycles: run.quantum,
             is_oversubscribed: run.oversubscribe,
+            is_locked: run.model.locked,
         })
     }
 
@@ -158,8 +161,7 @@ impl Session {
             plan_text: placement.plan.map(Plan::to_toml),
             rules: names.rules,
             globals: names.globals.clone(),
-            cpi: None,
-            window_instructions: None,
+            is_locked: self.is_locked,
             allow_oversubscription: self.is_oversubscribed,
             card: self.card.clone(),
             watches: rules::watches(&program, &self.card, &names.globals)?,

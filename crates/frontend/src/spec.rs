@@ -59,10 +59,8 @@ pub struct RunSpec {
     pub rules: Vec<AreaRule>,
     /// Global symbols of the program that are areas of their own, ascending by address.
     pub globals: Vec<GlobalSymbol>,
-    /// Cycles per instruction in place of the machine's.
-    pub cpi: Option<f64>,
-    /// Window in instructions in place of the machine's.
-    pub window_instructions: Option<u32>,
+    /// Pages are taken when memory is allocated, not when it is first touched.
+    pub is_locked: bool,
     /// More threads than processors may run, sharing processors by time slices.
     pub allow_oversubscription: bool,
     /// What the monitor card is programmed to do.
@@ -143,6 +141,8 @@ pub enum Place {
     Policy(MemoryPolicy),
     /// Runs of pages, from the area's first page on; the last run's node also takes pages beyond the sum.
     Blocks(Vec<PageRun>),
+    /// As many equal parts as nodes, in order, each on its node; cut at the nearest page.
+    Parts(Vec<NodeId>),
 }
 
 /// So many consecutive pages on one node.
@@ -152,6 +152,15 @@ pub struct PageRun {
     pub pages: u64,
     /// Where they live.
     pub node: NodeId,
+}
+
+/// The runs of equal parts ([`Place::Parts`]) of an area of `bytes` bytes in pages of `page_bytes`.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of an area's pages")]
+pub fn equal_parts(nodes: &[NodeId], bytes: u64, page_bytes: u64) -> Vec<PageRun> {
+    let pages = bytes as f64 / page_bytes as f64;
+    let cut = |part: usize| (pages * part as f64 / nodes.len() as f64).round() as u64;
+    let run = |(part, &node)| PageRun { pages: cut(part + 1) - cut(part), node };
+    nodes.iter().enumerate().map(run).collect()
 }
 
 /// Why bytes are not a specification.

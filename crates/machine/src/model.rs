@@ -167,6 +167,30 @@ pub enum FramePolicy {
     Random,
 }
 
+impl FramePolicy {
+    /// The word for it in machine files and options.
+    pub const fn word(self) -> &'static str {
+        match self {
+            FramePolicy::Coloured => "coloured",
+            FramePolicy::Sequential => "sequential",
+            FramePolicy::Random => "random",
+        }
+    }
+}
+
+impl core::str::FromStr for FramePolicy {
+    type Err = &'static str;
+
+    /// Reads the word.
+    /// # Errors  What was expected.
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        [FramePolicy::Coloured, FramePolicy::Sequential, FramePolicy::Random]
+            .into_iter()
+            .find(|policy| policy.word() == text)
+            .ok_or("expected coloured, sequential or random")
+    }
+}
+
 impl core::fmt::Display for Vertex {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {

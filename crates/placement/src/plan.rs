@@ -93,6 +93,8 @@ pub enum Decision {
     /// Runs of pages, from the area's first page on: so many pages on that node. The last run's node also takes pages
     /// beyond the sum.
     Blocks(Vec<Run>),
+    /// As many equal parts as nodes are listed, in order, each on its node; cut at the nearest page.
+    Parts(Vec<NodeId>),
     /// Read-only after its initialisation: worth a copy per node. Advice; a runtime that cannot replicate stripes it.
     Replicate,
     /// Lines that need padding. Advice to the programmer; nothing is moved.

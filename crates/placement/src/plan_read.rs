@@ -2,7 +2,7 @@
 
 use crate::plan::{AreaMatch, AreaPlan, Decision, Plan, Prediction, Run};
 use crate::toml_table::Table;
-use crate::{MemoryPolicy, ThreadPolicy, site_text};
+use crate::{MemoryPolicy, ThreadPolicy, cpu_list, site_text};
 use olifant_machine::{CpuId, NodeId};
 
 /// Why a plan's text was refused.
@@ -103,6 +103,7 @@ fn area(table: &Table) -> Result<AreaPlan, PlanError> {
         "symbol",
         "policy",
         "blocks",
+        "parts",
         "advice",
         "reason",
         "remote_before",
@@ -148,7 +149,7 @@ fn area_match(table: &Table) -> Result<AreaMatch, PlanError> {
 }
 
 fn decision(table: &Table) -> Result<Decision, PlanError> {
-    let key = table.one_of(&["policy", "blocks", "advice"], "policy, blocks or advice")?;
+    let key = table.one_of(&["policy", "blocks", "parts", "advice"], "policy, blocks, parts or advice")?;
     let value = table.string(key)?.unwrap_or_default();
     match key {
         "policy" => value
@@ -156,6 +157,7 @@ fn decision(table: &Table) -> Result<Decision, PlanError> {
             .map(Decision::Policy)
             .map_err(|error| table.law(key, &error.to_string())),
         "blocks" => blocks(&value).map(Decision::Blocks).map_err(|law| table.law(key, &law)),
+        "parts" => parts(&value).map(Decision::Parts).map_err(|law| table.law(key, &law)),
         _ => match value.as_str() {
             "replicate" => Ok(Decision::Replicate),
             "pad" => Ok(Decision::Pad),
@@ -182,6 +184,14 @@ fn blocks(text: &str) -> Result<Vec<Run>, String> {
         runs.push(Run { pages: next - first, node });
     }
     if runs.is_empty() { Err("at least one run is needed, as 0-12:3".to_owned()) } else { Ok(runs) }
+}
+
+/// Reads `0,0,1,1` or `0-3`: the node of each part.
+fn parts(text: &str) -> Result<Vec<NodeId>, String> {
+    let nodes = cpu_list::parse(text).map_err(|error| {
+        format!("nodes of equal parts, as 0,0,1,1: character {}: {}", error.character, error.problem)
+    })?;
+    Ok(nodes.into_iter().map(|node| NodeId(node.0)).collect())
 }
 
 fn run(item: &str) -> Option<(u64, u64, NodeId)> {

@@ -6,7 +6,7 @@ use core::fmt::Write as _;
 
 impl Plan {
     /// The plan as TOML. It reads back equal by [`Plan::from_toml`] if it obeys the laws of the form: blocks have at
-    /// least one run, each run at least one page, counts stay below 2^63, and the time ratio is finite.
+    /// least one run, each run at least one page, parts at least one node, counts stay below 2^63, and the time ratio is finite.
     pub fn to_toml(&self) -> String {
         let mut text = Text(String::new());
         text.string("program", &self.program);
@@ -72,6 +72,10 @@ impl Text {
         match &area.decision {
             Decision::Policy(policy) => self.string("policy", &policy.to_string()),
             Decision::Blocks(runs) => self.string("blocks", &blocks(runs)),
+            Decision::Parts(nodes) => {
+                let numbers: Vec<u16> = nodes.iter().map(|node| node.0).collect();
+                self.string("parts", &cpu_list::compact_list(&numbers));
+            }
             Decision::Replicate => self.string("advice", "replicate"),
             Decision::Pad => self.string("advice", "pad"),
         }

@@ -15,6 +15,7 @@ fn decisions() -> impl Strategy<Value = Decision> {
         any::<u16>().prop_map(|node| Decision::Policy(MemoryPolicy::Node(NodeId(node)))),
         Just(Decision::Policy(MemoryPolicy::Local)),
         prop::collection::vec(run, 1..8).prop_map(Decision::Blocks),
+        prop::collection::vec(any::<u16>().prop_map(NodeId), 1..8).prop_map(Decision::Parts),
         Just(Decision::Replicate),
         Just(Decision::Pad),
     ]

@@ -107,7 +107,7 @@ impl Areas {
         let matched = self.matching(bytes, None)?;
         let wants_pages = bytes >= OWN_PAGES_FROM
             || matched.kin.is_some()
-            || matched.rule.is_some_and(|rule| matches!(self.rules[rule].place, Place::Blocks(_)));
+            || matched.rule.is_some_and(|rule| !matches!(self.rules[rule].place, Place::Policy(_)));
         if wants_pages {
             return self.allocate_pages(bytes, alignment, matched);
         }
@@ -282,7 +282,8 @@ impl Rule {
                 let code = code.map(|range| range.start as usize + bias..range.end as usize + bias).collect();
                 (code, *bytes, *ordinal)
             }
-            AreaKey::Range { .. } => (Vec::new(), None, None),
+            // Ranges have a way of their own; the launcher passes no others on.
+            AreaKey::Range { .. } | AreaKey::Stacks | AreaKey::Small => (Vec::new(), None, None),
         };
         Rule { code, bytes, ordinal, place: rule.place.clone(), heaps: OnceLock::new() }
     }

@@ -3,7 +3,7 @@
 use crate::heaps::spread_here;
 use core::ops::Range;
 use olifant_frontend::inside::AreasFound;
-use olifant_frontend::spec::Place;
+use olifant_frontend::spec::{Place, equal_parts};
 use olifant_placement::{MemoryPolicy, Spread};
 use olifant_sys::{Pid, page_size};
 use rset::{PlaceOptions, System};
@@ -39,6 +39,10 @@ pub fn pieces(system: &System, range: Range<usize>, place: &Place) -> Option<Vec
                 start = end;
             }
             Some(pieces)
+        }
+        Place::Parts(nodes) => {
+            let runs = equal_parts(nodes, whole.len() as u64, page as u64);
+            pieces(system, whole, &Place::Blocks(runs))
         }
     }
 }

@@ -37,6 +37,13 @@ pub(crate) fn words(decision: &Decision) -> String {
     match decision {
         Decision::Policy(policy) => policy.to_string(),
         Decision::Blocks(runs) => blocks(runs),
+        Decision::Parts(nodes) => {
+            let mut numbers: Vec<u16> = nodes.iter().map(|node| node.0).collect();
+            let parts = numbers.len();
+            numbers.sort_unstable();
+            numbers.dedup();
+            format!("{parts} equal parts on nodes {}", crate::text::ranges(&numbers))
+        }
         Decision::Replicate => "advice: replicate".to_owned(),
         Decision::Pad => "advice: pad".to_owned(),
     }

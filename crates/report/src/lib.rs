@@ -11,6 +11,7 @@
 //! - [`AdviceReport`]: what a plan would do, and why (`advise`);
 //! - [`page`]: a profile or a tuning as one HTML file (`report`, `tune`);
 //! - [`RefineStep`]: one step of a refinement (`refine`);
+//! - [`ledger`]: published values beside reproduced ones (`reproduce`);
 //! - [`topology`]: a machine as a picture, tables, JSON (`topology`).
 
 mod advice;
@@ -18,6 +19,7 @@ mod csv;
 mod decision;
 mod grid;
 mod identity;
+pub mod ledger;
 mod number;
 pub mod page;
 mod placed;

@@ -8,7 +8,7 @@ use crate::engine::{Placement, System};
 use crate::layout::DONORS;
 use crate::stack::Stack;
 use crate::state::Runtime;
-use olifant_frontend::spec::{AreaKey, AreaRule, Place, RunSpec};
+use olifant_frontend::spec::{AreaKey, AreaRule, PageRun, Place, RunSpec, equal_parts};
 use olifant_opium::profile::{Area, AreaKind};
 use olifant_placement::{MemoryPolicy, Run};
 use std::collections::BTreeMap;
@@ -19,17 +19,20 @@ pub struct Areas {
     pub list: Vec<Area>,
     rules: Vec<AreaRule>,
     default: MemoryPolicy,
+    page_bytes: u64,
     stacks: BTreeMap<u64, u32>,
     storages: BTreeMap<u64, u32>,
 }
 
-/// The simulator's form of a place.
-fn placement(place: &Place) -> Placement {
+/// The simulator's form of a place for an area of `bytes` bytes.
+fn placement(place: &Place, bytes: u64, page: u64) -> Placement {
+    let blocks = |runs: &[PageRun]| {
+        Placement::Blocks(runs.iter().map(|run| Run { pages: run.pages, node: run.node }).collect())
+    };
     match place {
         Place::Policy(policy) => Placement::Policy(policy.clone()),
-        Place::Blocks(runs) => {
-            Placement::Blocks(runs.iter().map(|run| Run { pages: run.pages, node: run.node }).collect())
-        }
+        Place::Blocks(runs) => blocks(runs),
+        Place::Parts(nodes) => blocks(&equal_parts(nodes, bytes, page)),
     }
 }
 
@@ -38,7 +41,7 @@ impl Areas {
     pub fn new(spec: &RunSpec, system: &mut System) -> Self {
         for rule in &spec.rules {
             if let AreaKey::Range { start, bytes } = rule.area {
-                system.map(start, bytes, placement(&rule.place));
+                system.map(start, bytes, placement(&rule.place, bytes, spec.machine.os.page.0));
             }
         }
         for watch in &spec.watches {
@@ -66,6 +69,7 @@ impl Areas {
             list,
             rules: spec.rules.clone(),
             default: spec.memory.clone(),
+            page_bytes: spec.machine.os.page.0,
             stacks: BTreeMap::new(),
             storages: BTreeMap::new(),
         }
@@ -79,16 +83,20 @@ impl Areas {
 
     /// Where an allocation's pages go: by the first rule that matches its call path, or by the run's policy.
     pub fn place(&self, path: &[u64], bytes: u64, ordinal: u32) -> Placement {
-        self.placement(self.rule_for_site(path, bytes, ordinal))
+        self.placement(self.rule_for_site(path, bytes, ordinal), bytes)
     }
 
     /// The same for a chunk of small allocations.
     pub fn place_small(&self, path: &[u64], bytes: u64, ordinal: u32) -> Placement {
-        self.placement(self.rule_for_site(path, bytes, ordinal).or_else(|| self.rule_for(&AreaKey::Small)))
+        let rule = self.rule_for_site(path, bytes, ordinal).or_else(|| self.rule_for(&AreaKey::Small));
+        self.placement(rule, bytes)
     }
 
-    fn placement(&self, rule: Option<&AreaRule>) -> Placement {
-        rule.map_or_else(|| Placement::Policy(self.default.clone()), |rule| placement(&rule.place))
+    fn placement(&self, rule: Option<&AreaRule>, bytes: u64) -> Placement {
+        rule.map_or_else(
+            || Placement::Policy(self.default.clone()),
+            |rule| placement(&rule.place, bytes, self.page_bytes),
+        )
     }
 
     fn rule_for(&self, area: &AreaKey) -> Option<&AreaRule> {
@@ -102,7 +110,7 @@ impl Areas {
     /// A thread begins on a stack, perhaps one that an earlier thread used.
     pub fn add_stack(&mut self, thread: usize, stack: Stack, system: &mut System) {
         let (start, bytes) = (stack.start() as u64, stack.bytes() as u64);
-        let place = match self.placement(self.rule_for(&AreaKey::Stacks)) {
+        let place = match self.placement(self.rule_for(&AreaKey::Stacks), bytes) {
             // Its creator asks for it, but it is its own thread's.
             Placement::Policy(MemoryPolicy::Local) => Placement::Policy(MemoryPolicy::FirstTouch),
             place => place,

@@ -26,6 +26,7 @@ mod cancel;
 mod clock;
 mod cond;
 mod context;
+mod counters;
 mod dispatch;
 mod donor;
 mod ending;

@@ -43,10 +43,7 @@ extern "C" fn initialise(_count: i32, _arguments: *mut *mut c_char, environment:
         },
         None => crate::alone::spec(),
     };
-    let mut machine = spec.machine.clone();
-    machine.processor.cpi = spec.cpi.unwrap_or(machine.processor.cpi);
-    machine.processor.window_instructions =
-        spec.window_instructions.unwrap_or(machine.processor.window_instructions);
+    let machine = &spec.machine;
     let options = Options {
         threads: spec.threads.clone(),
         memory: spec.memory.clone(),
@@ -57,7 +54,7 @@ extern "C" fn initialise(_count: i32, _arguments: *mut *mut c_char, environment:
     };
     let cpus = machine.nodes.iter().map(|node| node.cpus.len()).sum();
     let card = Card::new(cpus, machine.os.page.0, spec.granule_bytes, machine.processor.l2.line.0);
-    let mut system = match System::new(&machine, options, card) {
+    let mut system = match System::new(machine, options, card) {
         Ok(system) => system,
         Err(error) => give_up(&error.to_string()),
     };
@@ -69,7 +66,7 @@ extern "C" fn initialise(_count: i32, _arguments: *mut *mut c_char, environment:
     let areas = Areas::new(&spec, &mut system);
     let checkpoint_seconds = if spec.dump.is_some() { spec.checkpoint_seconds } else { 0 };
     install(Runtime {
-        spec: RunSpec { machine, ..spec },
+        spec,
         system,
         threads: vec![Thread::new(registers::fs(), 0)],
         current: 0,

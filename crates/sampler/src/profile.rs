@@ -4,6 +4,7 @@ use crate::hotdeck::Cell;
 use crate::process::Process;
 use crate::random::Random;
 use olifant_machine::Machine;
+use olifant_opium::facts::Facts;
 use olifant_opium::profile::{
     Accesses, CpuTotals, Evidence, Granule, NodeTotals, Profile, RunInfo, Thread, Totals,
 };
@@ -99,6 +100,7 @@ pub fn profile(process: &Process, about: &About) -> (Profile, u64) {
         area
     });
     let profile = Profile {
+        facts: Facts::default(),
         run: RunInfo {
             program: about.program.clone(),
             args: about.arguments.clone(),

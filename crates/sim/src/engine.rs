@@ -11,7 +11,7 @@ use crate::directory::Directory;
 use crate::level1::Level1;
 use crate::network::{Interconnect, LinkCounts};
 use crate::observer::{FirstTouch, Observer};
-use crate::pages::{PageTable, Placement};
+use crate::pages::{PageTable, Placement, Translation};
 use crate::protocol::Event;
 use crate::random::Random;
 use crate::record::{Increment, Record};
@@ -222,18 +222,33 @@ impl<O: Observer> Engine<O> {
         let cpu = &mut self.cpus[access.cpu];
         cpu.counters.tlb_misses += 1;
         cpu.clock.stall(cpu.level1.header_ref().stamp(), self.costs.tlb_miss);
-        let node = cpu.node;
-        let is_new = self.pages.lookup(access.address).is_none();
-        let translation = self.pages.translate(access.address, node);
+        let translation = self.back(access.address, access.cpu, access.code);
+        self.cpus[access.cpu].tlb.insert(page, translation);
+    }
+
+    /// The translation of an address, whose page is placed if it is not yet, for code that runs on `cpu`.
+    fn back(&mut self, address: u64, cpu: usize, code: u64) -> Translation {
+        let is_new = self.pages.lookup(address).is_none();
+        let translation = self.pages.translate(address, self.cpus[cpu].node);
         if is_new {
             let lines = (translation.slot() as usize + 1) << self.shape.page_line_bits;
             assert!(lines <= LINES as usize, "the program uses more than {LINES} lines of memory");
             self.directory.grow(lines);
-            let touch = FirstTouch { cpu: cpu_number(access.cpu), code: access.code };
-            let address = page << self.shape.page_bits;
-            self.observer.page_begins(translation.slot(), address, translation.home(), touch);
+            let start = address >> self.shape.page_bits << self.shape.page_bits;
+            let touch = FirstTouch { cpu: cpu_number(cpu), code };
+            self.observer.page_begins(translation.slot(), start, translation.home(), touch);
         }
-        self.cpus[access.cpu].tlb.insert(page, translation);
+        translation
+    }
+
+    /// Takes frames for all pages of a range at once, in the order of their addresses, for a thread on `cpu`; it costs the
+    /// thread nothing. Pages that have one keep it.
+    pub fn lock(&mut self, start: u64, bytes: u64, cpu: usize) {
+        let page = 1u64 << self.shape.page_bits;
+        let first = start & !(page - 1);
+        for address in (first..start + bytes).step_by(1 << self.shape.page_bits) {
+            self.back(address, cpu, 0);
+        }
     }
 
     /// Says how the pages of a range are placed when they are touched.

@@ -327,6 +327,9 @@ impl<O: Observer> System<O> {
         self.engine.drain(self.current);
         let now = self.engine.now(self.current);
         self.threads.suspend(self.current, status, wakes_at, now);
+        if self.options.threads == ThreadPolicy::Float && self.threads.runnable_on(self.current) == 0 {
+            self.threads.take_over(self.current);
+        }
         self.must_switch = true;
     }
 
@@ -403,6 +406,12 @@ impl<O: Observer> System<O> {
     pub fn map(&mut self, start: u64, bytes: u64, placement: Placement) {
         let node = self.engine.node_of(self.current);
         self.engine.map(start, bytes, node, placement);
+    }
+
+    /// Takes frames for all pages of a range at once, as the papers' NumaVirtualAllocLocked did: the process's working set
+    /// grows by them, and who touches them first plays no part. Its time is not counted, as in the papers.
+    pub fn lock(&mut self, start: u64, bytes: u64) {
+        self.engine.lock(start, bytes, self.current);
     }
 
     /// Forgets a range.

@@ -1,9 +1,10 @@
 //! Laws of the scheduler and of parked spin-waits.
 
+use crate::pages::Placement;
 use crate::record::Increment;
 use crate::system::{Next, Options, System, ThreadId};
 use olifant_machine::{CpuId, Machine, catalogue};
-use olifant_placement::ThreadPolicy;
+use olifant_placement::{MemoryPolicy, ThreadPolicy};
 
 fn machine(configuration: &str) -> Machine {
     catalogue::find("olifant").unwrap().configure(configuration).unwrap()
@@ -235,4 +236,54 @@ fn a_spin_wait_costs_host_work_that_does_not_grow_with_the_wait() {
         assert!(reads.abs_diff(expected) * 50 < expected, "{reads} reads in {clock} cycles");
     }
     assert!((10_000_000..10_010_000).contains(&long_clock), "{long_clock}");
+}
+
+/// Pages in use on each node after thread 0, on node 0, locked so many.
+fn pages_after_locking(memory: MemoryPolicy, pages: u64) -> Vec<u64> {
+    let options = Options { memory: memory.clone(), ..Options::default() };
+    let mut system: System<()> = System::new(&machine("4N4"), options, ()).unwrap();
+    system.spawn();
+    system.map(0x4000_0000, pages << 12, Placement::Policy(memory));
+    system.lock(0x4000_0000, pages << 12);
+    (0..4).map(|node| system.engine_mut().node_counts(node).pages).collect()
+}
+
+#[test]
+fn locked_memory_is_in_the_working_set_before_anybody_touches_it() {
+    assert_eq!(pages_after_locking(MemoryPolicy::FirstTouch, 100), [100, 0, 0, 0]);
+    assert_eq!(pages_after_locking(MemoryPolicy::Striped { pages: 1 }, 100), [25, 25, 25, 25]);
+    assert_eq!(pages_after_locking(MemoryPolicy::Remote, 99), [0, 33, 33, 33]);
+}
+
+#[test]
+fn locking_costs_its_thread_no_time() {
+    let mut system = system("4N4", ThreadPolicy::Fill);
+    system.spawn();
+    let before = system.now_cycles();
+    system.lock(0x4000_0000, 1 << 20);
+    assert_eq!(system.now_cycles(), before);
+}
+
+#[test]
+fn a_processor_without_work_takes_over_a_floating_thread_that_waits_for_its_turn() {
+    for (policy, moved) in [(ThreadPolicy::Float, true), (ThreadPolicy::Fill, false)] {
+        let options = Options { threads: policy, allow_oversubscription: true, ..Options::default() };
+        let mut system: System<()> = System::new(&machine("1N2"), options, ()).unwrap();
+        let ids: Vec<ThreadId> = (0..4).map(|_| system.spawn()).collect();
+        let of_first: Vec<usize> = ids.iter().map(|id| system.threads()[id.index()].cpu).collect();
+        // Both threads of the first thread's processor end: it has nothing left of its own.
+        let cpu = of_first[0];
+        let mut ended = 0;
+        while ended < 2 {
+            let Next::Run(id) = system.choose() else { panic!("there are threads to run") };
+            if system.threads()[id.index()].cpu == cpu && of_first[id.index()] == cpu {
+                system.exit();
+                ended += 1;
+            } else {
+                system.charge(100);
+            }
+        }
+        let is_there = system.threads().iter().filter(|thread| thread.cpu == cpu).count() > 2;
+        assert_eq!(is_there, moved);
+    }
 }

@@ -109,6 +109,18 @@ impl Threads {
         self.queues[cpu].rotate_left(1);
     }
 
+    /// A processor without work takes a thread that waits for its turn elsewhere: the last of the longest queue.
+    pub fn take_over(&mut self, cpu: usize) {
+        let longest = (0..self.queues.len()).rev().max_by_key(|&other| self.queues[other].len());
+        let Some(other) = longest.filter(|&other| self.queues[other].len() > 1 && other != cpu) else {
+            return;
+        };
+        if let Some(id) = self.queues[other].pop_back() {
+            self.threads[id.index()].cpu = cpu;
+            self.queues[cpu].push_back(id);
+        }
+    }
+
     /// The front thread of a processor stops being runnable, for good or until `wakes_at`.
     pub fn suspend(&mut self, cpu: usize, status: Status, wakes_at: Option<u64>, now: u64) {
         let Some(id) = self.queues[cpu].pop_front() else { return };

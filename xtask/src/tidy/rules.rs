@@ -5,7 +5,19 @@ pub const FLOORS: [&[&str]; 5] = [
     &["machine", "placement"],
     &["sim", "opium", "advisor"],
     &["sys", "store", "heaplog"],
-    &["host", "frontend", "runtime", "bench", "report", "partition", "rset", "lab", "exec", "sampler"],
+    &[
+        "host",
+        "frontend",
+        "runtime",
+        "bench",
+        "report",
+        "partition",
+        "rset",
+        "lab",
+        "exec",
+        "sampler",
+        "ledger",
+    ],
     &["cli", "capi", "preload", "sites", "partitiond"],
 ];
 

@@ -66,7 +66,7 @@ impl Program {
             let placement = match entry.map(|entry| &entry.decision) {
                 Some(Decision::Policy(policy)) => Placement::Policy(policy.clone()),
                 Some(Decision::Blocks(runs)) => Placement::Blocks(runs.clone()),
-                Some(Decision::Replicate | Decision::Pad) | None => {
+                Some(Decision::Parts(_) | Decision::Replicate | Decision::Pad) | None => {
                     Placement::Policy(MemoryPolicy::Striped { pages: 1 })
                 }
             };

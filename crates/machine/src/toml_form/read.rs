@@ -7,6 +7,7 @@ use crate::{
     Nanos, Network, Node, NodeId, OsModel, Processor, Tlb, Topology, Vertex,
 };
 use ::toml::de::DeTable;
+use core::str::FromStr;
 
 impl Machine {
     /// Reads a machine file and checks the machine's laws.
@@ -198,18 +199,9 @@ fn vertex(text: &str) -> Result<Vertex, &'static str> {
 fn os(section: Section<'_, '_>) -> Result<OsModel, TomlError> {
     let os = OsModel {
         page: section.quantity("page")?,
-        frames: section.parsed("frames", frame_policy)?,
+        frames: section.parsed("frames", FramePolicy::from_str)?,
         time_slice: section.quantity("time_slice")?,
     };
     section.finish()?;
     Ok(os)
-}
-
-fn frame_policy(text: &str) -> Result<FramePolicy, &'static str> {
-    match text {
-        "coloured" => Ok(FramePolicy::Coloured),
-        "sequential" => Ok(FramePolicy::Sequential),
-        "random" => Ok(FramePolicy::Random),
-        _ => Err("expected coloured, sequential or random"),
-    }
 }

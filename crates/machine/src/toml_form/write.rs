@@ -1,7 +1,7 @@
 //! From a [`Machine`] to a machine file that reads back to the same machine.
 
 use super::quantity::{Quantity, written};
-use crate::{Cache, CpuSet, FramePolicy, Link, Machine, Network, Node, NodeId, Topology};
+use crate::{Cache, CpuSet, Link, Machine, Network, Node, NodeId, Topology};
 use core::fmt::Display;
 
 impl Machine {
@@ -40,18 +40,9 @@ impl Machine {
         file.network(&self.network, &self.nodes);
         file.heading("[os]");
         file.quantity("page", self.os.page);
-        file.entry("frames", quoted(frame_word(self.os.frames)));
+        file.entry("frames", quoted(self.os.frames.word()));
         file.quantity("time_slice", self.os.time_slice);
         file.0
-    }
-}
-
-/// The word for a frame policy in a machine file.
-fn frame_word(frames: FramePolicy) -> &'static str {
-    match frames {
-        FramePolicy::Coloured => "coloured",
-        FramePolicy::Sequential => "sequential",
-        FramePolicy::Random => "random",
     }
 }
 

@@ -33,7 +33,7 @@ pub const MOST_PAGE_BYTES: usize = 20_000_000;
 const MOST_FACT_BYTES: usize = 4_000_000;
 
 const FRAME: &str = include_str!("page.html");
-const STYLE: [&str; 7] = [
+pub(crate) const STYLE: [&str; 7] = [
     include_str!("style/colour.css"),
     include_str!("style/layout.css"),
     include_str!("style/table.css"),
@@ -253,6 +253,6 @@ fn assemble(title: &str, facts: &str, heats: &[String]) -> String {
 }
 
 /// Text for HTML's text and attributes.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

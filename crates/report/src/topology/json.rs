@@ -1,6 +1,6 @@
 //! A machine as JSON. Names are stable and end in their unit; fields may be added, none is renamed.
 
-use super::values::{cpulist, frames};
+use super::values::cpulist;
 use olifant_machine::{Cache, Machine};
 use serde::Serialize;
 
@@ -57,7 +57,7 @@ pub fn json(machine: &Machine) -> String {
             topology: &machine.network.topology,
             links: machine.network.links.iter().map(link).collect(),
         },
-        os: OsJson { page_bytes: os.page.0, frames: frames(os.frames), time_slice_ns: os.time_slice.0 },
+        os: OsJson { page_bytes: os.page.0, frames: os.frames.word(), time_slice_ns: os.time_slice.0 },
         idle_read_ns: machine.idle_read_matrix().ok(),
     })
 }

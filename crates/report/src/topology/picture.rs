@@ -2,7 +2,7 @@
 
 use super::links::{distances, kinds, neighbours};
 use super::node_boxes::{BOX, GAP, Joints, PER_ROW, below, row};
-use super::values::{cache, clock, cpulist, duration, frames, rate, short, size};
+use super::values::{cache, clock, cpulist, duration, rate, short, size};
 use crate::text::{elide, wrap};
 use olifant_machine::{Machine, Node, NodeSet, Topology};
 
@@ -75,7 +75,7 @@ fn parts(machine: &Machine) -> Vec<String> {
                 size(unit.response)
             ),
         )),
-        Some(("pages", format!("{}, {} frames", size(machine.os.page), frames(machine.os.frames)))),
+        Some(("pages", format!("{}, {} frames", size(machine.os.page), machine.os.frames.word()))),
     ];
     let mut lines: Vec<String> =
         parts.iter().flatten().map(|(name, text)| format!("{name:<NAME$}{text}")).collect();

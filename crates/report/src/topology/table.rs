@@ -1,6 +1,6 @@
 //! A machine as three tables: every property with its unit, every node, every link.
 
-use super::values::{cpulist, frames, vertex};
+use super::values::{cpulist, vertex};
 use crate::grid::{Column, Grid};
 use olifant_machine::{Cache, Machine};
 
@@ -62,7 +62,7 @@ fn properties(machine: &Machine) -> Grid {
     row("coherence", "exclusive on read", unit.exclusive_on_read.to_string(), "");
     row("network", "topology", machine.network.topology.clone(), "");
     row("os", "page", (machine.os.page.0 as f64 / 1024.0).to_string(), "KiB");
-    row("os", "frames", frames(machine.os.frames).to_owned(), "");
+    row("os", "frames", machine.os.frames.word().to_owned(), "");
     row("os", "time slice", (machine.os.time_slice.0 / 1e6).to_string(), "ms");
     grid
 }

@@ -1,6 +1,6 @@
 //! Values of a machine with their units, exact.
 
-use olifant_machine::{Bytes, BytesPerSecond, Cache, CpuSet, FramePolicy, Hertz, Nanos, Node, Vertex};
+use olifant_machine::{Bytes, BytesPerSecond, Cache, CpuSet, Hertz, Nanos, Node, Vertex};
 
 /// `1 MiB`, `1536 KiB`: the largest binary unit that gives a whole number.
 pub(super) fn size(Bytes(bytes): Bytes) -> String {
@@ -64,13 +64,4 @@ pub(super) fn vertex(vertex: Vertex) -> String {
 /// The cpus of a node as a cpulist.
 pub(super) fn cpulist(node: &Node) -> String {
     node.cpus.iter().copied().collect::<CpuSet>().to_string()
-}
-
-/// The word for a frame policy.
-pub(super) fn frames(frames: FramePolicy) -> &'static str {
-    match frames {
-        FramePolicy::Coloured => "coloured",
-        FramePolicy::Sequential => "sequential",
-        FramePolicy::Random => "random",
-    }
 }

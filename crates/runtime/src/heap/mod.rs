@@ -40,10 +40,20 @@ pub struct Heap {
 /// Allocates for the running thread; null if addresses or memory ran out.
 fn allocate(runtime: &mut Runtime, bytes: usize, alignment: usize, path: &[u64]) -> usize {
     runtime.system.charge(INSTRUCTIONS);
-    if bytes >= PAGE || alignment > PAGE / 2 {
-        large::allocate(runtime, bytes, alignment, path)
-    } else {
-        small::allocate(runtime, bytes, alignment, path)
+    if bytes < PAGE && alignment <= PAGE / 2 {
+        return small::allocate(runtime, bytes, alignment, path);
+    }
+    let address = large::allocate(runtime, bytes, alignment, path);
+    if address != 0 {
+        lock(runtime, address as u64, bytes as u64);
+    }
+    address
+}
+
+/// Takes the pages of new memory at once, if the run wants it so.
+fn lock(runtime: &mut Runtime, start: u64, bytes: u64) {
+    if runtime.spec.is_locked {
+        runtime.system.lock(start, bytes);
     }
 }
 
@@ -53,6 +63,7 @@ pub fn allocate_on_node(runtime: &mut Runtime, bytes: usize, node: u16) -> usize
     if address != 0 {
         let place = Placement::Policy(MemoryPolicy::Node(NodeId(node)));
         runtime.system.map(address as u64, bytes as u64, place);
+        lock(runtime, address as u64, bytes as u64);
         if let Some(area) = runtime.areas.list.iter_mut().rfind(|area| area.start == address as u64) {
             area.name = format!("replica on node {node}");
         }
@@ -116,5 +127,6 @@ pub fn record_mapping(start: usize, bytes: usize, return_address: u64, frame: u6
         let place = runtime.areas.place(&path[..length], bytes, ordinal);
         runtime.system.map(start, bytes, place);
         runtime.watch(&path[..length], bytes, ordinal, start);
+        lock(runtime, start, bytes);
     });
 }

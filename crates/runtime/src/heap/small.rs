@@ -162,6 +162,7 @@ fn add_chunk(runtime: &mut Runtime, number: usize) -> bool {
     let place = runtime.areas.place_small(&path, bytes, ordinal);
     runtime.system.map(start, bytes, place);
     runtime.watch(&path, bytes, ordinal, start);
+    super::lock(runtime, start, bytes);
     true
 }
 
