@@ -76,7 +76,7 @@ pub struct ModelArguments {
 
     /// Take the pages of an allocation at once, by --memory, not when they are first touched
     ///
-    /// As the papers' NumaVirtualAllocLocked did: who touches them first plays no part. Example: --locked --memory any
+    /// As the papers' NumaVirtualAllocLocked did; what goes by first-touch waits for that. Example: --locked --memory any
     #[arg(long, help_heading = "Simulation")]
     pub locked: bool,
 

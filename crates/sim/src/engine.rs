@@ -242,12 +242,14 @@ impl<O: Observer> Engine<O> {
     }
 
     /// Takes frames for all pages of a range at once, in the order of their addresses, for a thread on `cpu`; it costs the
-    /// thread nothing. Pages that have one keep it.
+    /// thread nothing. Pages that have one keep it; those that go to who touches them first wait for that.
     pub fn lock(&mut self, start: u64, bytes: u64, cpu: usize) {
         let page = 1u64 << self.shape.page_bits;
         let first = start & !(page - 1);
         for address in (first..start + bytes).step_by(1 << self.shape.page_bits) {
-            self.back(address, cpu, 0);
+            if !self.pages.waits_for_touch(address) {
+                self.back(address, cpu, 0);
+            }
         }
     }
 

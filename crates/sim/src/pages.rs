@@ -165,6 +165,13 @@ impl PageTable {
         self.place(page, node)
     }
 
+    /// Whether the page of an address, when locked, would wait for its first touch all the same.
+    pub fn waits_for_touch(&self, address: u64) -> bool {
+        let page = (address & ((1 << ADDRESS_BITS) - 1)) >> self.geometry.page_bits;
+        let range = self.ranges.range(..=page).next_back().filter(|(_, range)| page < range.end);
+        matches!(range, Some((_, Range { placement: Placement::Policy(MemoryPolicy::FirstTouch), .. })))
+    }
+
     /// The translation of an address if its page is in use.
     pub fn lookup(&self, address: u64) -> Option<Translation> {
         let page = (address & ((1 << ADDRESS_BITS) - 1)) >> self.geometry.page_bits;
