@@ -61,8 +61,8 @@ def build_loads(folder):
 def forms(mimalloc):
     return {
         "mimalloc": ["env", f"LD_PRELOAD={mimalloc}"],
-        "preload": [OLIFANT, "exec", "--thread", "9999=float", "--"],
-        "heap": [OLIFANT, "exec", "--heap", "node:0", "--"],
+        "preload": [OLIFANT, "exec", "--thread", "9999=float", "--children", "--"],
+        "heap": [OLIFANT, "exec", "--heap", "node:0", "--children", "--"],
     }
 
 
@@ -76,15 +76,15 @@ def run(command):
         answer = output.read()
     if process.returncode != 0:
         sys.exit(f"{command}: exit code {process.returncode}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss, answer
+    blocks, memory = answer.split()
+    return usage.ru_utime + usage.ru_stime, int(memory), blocks
 
 
 def instructions(prefix, load):
-    """Instructions of the load under callgrind, which counts through the launcher."""
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--trace-children=yes"]
-    words = subprocess.run(command + prefix + load, capture_output=True, text=True, check=True).stderr
-    counts = [int(count.replace(",", "")) for count in re.findall(r"Collected : (\d+)", words)]
-    return counts[-1]
+    """Instructions of the load under callgrind, which the prefix starts and which starts the load."""
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    words = subprocess.run(prefix + command + load, capture_output=True, text=True, check=True).stderr
+    return int(re.search(r"Collected : (\d+)", words)[1])
 
 
 def main():

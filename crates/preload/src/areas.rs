@@ -89,7 +89,7 @@ impl Areas {
         }
     }
 
-    /// The size from which allocations must ask; `usize::MAX` if none need to.
+    /// The size from which allocations ask; `usize::MAX` if none need to.
     pub fn smallest(&self) -> usize {
         let has_sites = self.rules.iter().any(|rule| !rule.code.is_empty());
         if has_sites { page_size() } else { usize::MAX }

@@ -48,6 +48,11 @@ impl Heaps {
         }
     }
 
+    /// The heap, where it is one for all threads.
+    pub fn one(&self) -> Option<&Heap> {
+        if self.heaps.len() == 1 { self.here() } else { None }
+    }
+
     #[cold]
     fn make<'h>(&'h self, place: &'h OnceLock<Option<Heap>>, node: NodeId) -> Option<&'h Heap> {
         let spread = spread_on(&self.system, &self.policy, &self.nodes, node);

@@ -6,6 +6,7 @@
 //! ready when it is first used and needs no other library for it.
 
 use crate::errno;
+use crate::heaps::Heaps;
 use crate::own_memory;
 use crate::state;
 use core::alloc::{GlobalAlloc, Layout};
@@ -20,8 +21,10 @@ const PLAIN_ALIGNMENT: usize = 16;
 
 /// The size from which the plan has a say.
 static SMALLEST_AREA: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// Whether a policy says where blocks come from.
-static HAS_HEAP: AtomicBool = AtomicBool::new(false);
+/// The size from which the plan or a policy has a say: 0 where every block comes from a heap with a policy.
+static PLACED_FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// Whether one heap serves all threads.
+static IS_ONE_HEAP: AtomicBool = AtomicBool::new(false);
 
 /// This library's own blocks, which no policy is for.
 struct Own;
@@ -29,11 +32,16 @@ struct Own;
 #[global_allocator]
 static OWN: Own = Own;
 
+unsafe extern "C" {
+    /// Of mimalloc.h, version 3: the heap that no policy is for.
+    fn mi_heap_main() -> *mut mi::mi_heap_t;
+}
+
 // SAFETY: mimalloc's blocks have the size and alignment asked for, and are freed by its own function.
 unsafe impl GlobalAlloc for Own {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: a layout's alignment is a power of two.
-        unsafe { mi::mi_malloc_aligned(layout.size(), layout.align()).cast() }
+        // SAFETY: a layout's alignment is a power of two, and the main heap is always there.
+        unsafe { mi::mi_heap_malloc_aligned(mi_heap_main(), layout.size(), layout.align()).cast() }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, _: Layout) {
@@ -42,12 +50,20 @@ unsafe impl GlobalAlloc for Own {
     }
 }
 
+/// Has errno set where there is no memory.
+pub fn find_errors() {
+    // SAFETY: the function stays, and takes what mimalloc gives.
+    unsafe { mi::mi_register_error(Some(out_of_memory), null_mut()) };
+}
+
 /// Puts what `state` has into force.
 pub fn begin() {
     if let Some(state) = state::get() {
-        HAS_HEAP.store(state.heap.is_some(), Ordering::Release);
         let smallest = state.areas.as_ref().map_or(usize::MAX, |areas| areas.smallest());
         SMALLEST_AREA.store(smallest, Ordering::Release);
+        IS_ONE_HEAP.store(state.heap.as_ref().is_some_and(|heap| heap.one().is_some()), Ordering::Release);
+        begin_thread();
+        PLACED_FROM.store(if state.heap.is_some() { 0 } else { smallest }, Ordering::Release);
     }
 }
 
@@ -57,57 +73,90 @@ pub fn smallest_area() -> usize {
     SMALLEST_AREA.load(Ordering::Relaxed)
 }
 
-#[inline]
-fn is_placed(bytes: usize) -> bool {
-    HAS_HEAP.load(Ordering::Relaxed) || bytes >= smallest_area()
+/// Whether one heap serves all threads, which each of them takes up at its beginning.
+pub fn is_one_heap() -> bool {
+    IS_ONE_HEAP.load(Ordering::Relaxed)
 }
 
-/// A block by the plan or the policy; null where neither has one, and the caller takes an ordinary one.
+#[inline]
+fn is_placed(bytes: usize) -> bool {
+    bytes >= PLACED_FROM.load(Ordering::Relaxed)
+}
+
+/// A thread begins: where one heap serves all threads, it becomes the one that mimalloc's plain functions use in this thread,
+/// which costs nothing per block.
+pub fn begin_thread() {
+    if let Some(heap) = state::get().and_then(|state| state.heap.as_ref()).and_then(Heaps::one) {
+        heap.serve_calling_thread();
+    }
+}
+
+/// A block by the plan or the policy; null where neither has one, and the caller takes an ordinary one. `plain` gives the
+/// thread's ordinary block, which is the policy's where one heap serves all threads.
+#[inline]
+fn placed(bytes: usize, alignment: usize, is_zeroed: bool, plain: impl Fn() -> *mut c_void) -> *mut c_void {
+    if bytes < smallest_area() && IS_ONE_HEAP.load(Ordering::Relaxed) {
+        let block = plain();
+        if !block.is_null() {
+            return block;
+        }
+    }
+    let block = placed_slowly(bytes, alignment, is_zeroed);
+    if block.is_null() { plain() } else { block }
+}
+
 #[inline(never)]
-fn placed(bytes: usize, alignment: usize, is_zeroed: bool) -> *mut c_void {
+fn placed_slowly(bytes: usize, alignment: usize, is_zeroed: bool) -> *mut c_void {
     let Some(state) = state::get() else { return null_mut() };
     let area = || state.areas.as_ref().filter(|_| bytes >= smallest_area())?.allocate(bytes, alignment);
     let block = || {
         let heap = state.heap.as_ref()?.here()?;
-        if is_zeroed { heap.allocate_zeroed(bytes, alignment) } else { heap.allocate(bytes, alignment) }
+        let block =
+            if is_zeroed { heap.allocate_zeroed(bytes, alignment) } else { heap.allocate(bytes, alignment) };
+        if IS_ONE_HEAP.load(Ordering::Relaxed) {
+            // It may have grown.
+            heap.serve_calling_thread();
+        }
+        block
     };
     area().or_else(block).map_or(null_mut(), |block| block.as_ptr().cast())
 }
 
-/// The block, or no memory.
-#[inline]
-fn checked(block: *mut c_void) -> *mut c_void {
-    if block.is_null() {
-        errno::set(libc::ENOMEM);
-    }
-    block
+/// What mimalloc does where it has no memory, or too much is asked for: the caller finds the reason in errno.
+unsafe extern "C" fn out_of_memory(_: c_int, _: *mut c_void) {
+    errno::set(libc::ENOMEM);
+}
+
+/// The answer to a request that is too large to be a size.
+fn too_much() -> *mut c_void {
+    errno::set(libc::ENOMEM);
+    null_mut()
 }
 
 /// malloc(3).
 #[unsafe(no_mangle)]
 unsafe extern "C" fn malloc(bytes: usize) -> *mut c_void {
     if is_placed(bytes) {
-        let block = placed(bytes, PLAIN_ALIGNMENT, false);
-        if !block.is_null() {
-            return block;
-        }
+        return malloc_placed(bytes);
     }
+    // The way of most programs: one comparison, and a jump.
     // SAFETY: any size may be asked for.
-    checked(unsafe { mi::mi_malloc(bytes) })
+    unsafe { mi::mi_malloc(bytes) }
+}
+
+#[inline(never)]
+fn malloc_placed(bytes: usize) -> *mut c_void {
+    // SAFETY: any size may be asked for.
+    placed(bytes, PLAIN_ALIGNMENT, false, || unsafe { mi::mi_malloc(bytes) })
 }
 
 /// calloc(3).
 #[unsafe(no_mangle)]
 unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
-    let bytes = count.saturating_mul(size);
-    if is_placed(bytes) && bytes < usize::MAX {
-        let block = placed(bytes, PLAIN_ALIGNMENT, true);
-        if !block.is_null() {
-            return block;
-        }
-    }
-    // SAFETY: any count and size may be asked for; a product that overflows gives null.
-    checked(unsafe { mi::mi_calloc(count, size) })
+    let Some(bytes) = count.checked_mul(size) else { return too_much() };
+    // SAFETY: any size may be asked for.
+    let plain = || unsafe { mi::mi_zalloc(bytes) };
+    if is_placed(bytes) { placed(bytes, PLAIN_ALIGNMENT, true, plain) } else { plain() }
 }
 
 /// free(3).
@@ -136,7 +185,7 @@ unsafe extern "C" fn realloc(block: *mut c_void, bytes: usize) -> *mut c_void {
         return unsafe { reallocate_placed(block, bytes) };
     }
     // SAFETY: as above, and it is mimalloc's.
-    checked(unsafe { mi::mi_realloc(block, bytes) })
+    unsafe { mi::mi_realloc(block, bytes) }
 }
 
 /// Another size for a block where the plan or a policy has a say: a new block, unless the old one fits well.
@@ -144,6 +193,17 @@ unsafe fn reallocate_placed(block: *mut c_void, bytes: usize) -> *mut c_void {
     if block.is_null() {
         // SAFETY: any size may be asked for.
         return unsafe { malloc(bytes) };
+    }
+    if bytes > 0
+        && bytes < smallest_area()
+        && IS_ONE_HEAP.load(Ordering::Relaxed)
+        && !own_memory::contains(block.addr())
+    {
+        // SAFETY: the block is mimalloc's and the caller's.
+        let new = unsafe { mi::mi_realloc(block, bytes) };
+        if !new.is_null() {
+            return new;
+        }
     }
     // SAFETY: the block is the caller's.
     let old = unsafe { malloc_usable_size(block) };
@@ -174,20 +234,15 @@ unsafe extern "C" fn reallocarray(block: *mut c_void, count: usize, size: usize)
     match count.checked_mul(size) {
         // SAFETY: the block is the caller's.
         Some(bytes) => unsafe { realloc(block, bytes) },
-        None => checked(null_mut()),
+        None => too_much(),
     }
 }
 
 /// A block at a multiple of `alignment`, a power of two.
 fn aligned(alignment: usize, bytes: usize) -> *mut c_void {
-    if is_placed(bytes) {
-        let block = placed(bytes, alignment.max(PLAIN_ALIGNMENT), false);
-        if !block.is_null() {
-            return block;
-        }
-    }
     // SAFETY: any size may be asked for, and the alignment is a power of two.
-    unsafe { mi::mi_malloc_aligned(bytes, alignment) }
+    let plain = || unsafe { mi::mi_malloc_aligned(bytes, alignment) };
+    if is_placed(bytes) { placed(bytes, alignment.max(PLAIN_ALIGNMENT), false, plain) } else { plain() }
 }
 
 /// posix_memalign(3).
@@ -213,14 +268,14 @@ unsafe extern "C" fn aligned_alloc(alignment: usize, bytes: usize) -> *mut c_voi
         errno::set(libc::EINVAL);
         return null_mut();
     }
-    checked(aligned(alignment, bytes))
+    aligned(alignment, bytes)
 }
 
 /// memalign(3), which takes the next power of two where it is given none.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memalign(alignment: usize, bytes: usize) -> *mut c_void {
     match alignment.max(1).checked_next_power_of_two() {
-        Some(alignment) => checked(aligned(alignment, bytes)),
+        Some(alignment) => aligned(alignment, bytes),
         None => {
             errno::set(libc::EINVAL);
             null_mut()
@@ -231,7 +286,7 @@ unsafe extern "C" fn memalign(alignment: usize, bytes: usize) -> *mut c_void {
 /// valloc(3).
 #[unsafe(no_mangle)]
 unsafe extern "C" fn valloc(bytes: usize) -> *mut c_void {
-    checked(aligned(page_size(), bytes))
+    aligned(page_size(), bytes)
 }
 
 /// pvalloc(3).
@@ -239,8 +294,8 @@ unsafe extern "C" fn valloc(bytes: usize) -> *mut c_void {
 unsafe extern "C" fn pvalloc(bytes: usize) -> *mut c_void {
     let page = page_size();
     match bytes.max(1).checked_next_multiple_of(page) {
-        Some(bytes) => checked(aligned(page, bytes)),
-        None => checked(null_mut()),
+        Some(bytes) => aligned(page, bytes),
+        None => too_much(),
     }
 }
 

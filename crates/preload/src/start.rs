@@ -26,6 +26,7 @@ const LOADER_VARIABLE: &str = "LD_PRELOAD";
 static AT_START: extern "C" fn() = at_start;
 
 extern "C" fn at_start() {
+    malloc::find_errors();
     thread_calls::find_real();
     leaving::find_real();
     forking::begin();
