@@ -44,22 +44,31 @@ fn add_plan(spec: &mut InsideSpec, plan: &Plan, program: &OsStr) -> anyhow::Resu
     for remark in &found.remarks {
         output::say(&format!("olifant: {remark}"));
     }
-    let (mut rules, mut names) = (Vec::new(), Vec::new());
+    let mut names = Vec::new();
     for (rule, name) in found.rules.into_iter().zip(found.names) {
-        // The kernel takes both from where they are touched, and threads are bound before that.
-        if matches!(rule.area, AreaKey::Stacks | AreaKey::Small) {
-            output::say(&format!("olifant: plan: {name} stay where the threads that touch them run"));
-            continue;
+        if is_for_the_host(&rule) {
+            spec.rules.push(numbers.rule(rule)?);
+            names.push(name);
+        } else if !is_by_first_touch(&rule) {
+            output::say(&format!(
+                "olifant: plan: {name} stay where they are touched first; the entry is left out"
+            ));
         }
-        rules.push(numbers.rule(rule)?);
-        names.push(name);
     }
-    spec.rules = rules;
     if !plan.threads.is_empty() {
         spec.threads.order =
             plan.threads.iter().map(|&cpu| numbers.cpu(cpu)).collect::<anyhow::Result<_>>()?;
     }
     Ok(names)
+}
+
+/// Stacks and what shares pages with others are placed by the threads that touch them first, which are bound.
+fn is_for_the_host(rule: &AreaRule) -> bool {
+    !matches!(rule.area, AreaKey::Stacks | AreaKey::Small)
+}
+
+fn is_by_first_touch(rule: &AreaRule) -> bool {
+    matches!(rule.place, Place::Policy(MemoryPolicy::Local | MemoryPolicy::FirstTouch))
 }
 
 /// Plans number nodes and cpus from 0 without gaps, node by node; the host may not.

@@ -282,7 +282,6 @@ impl Rule {
                 let code = code.map(|range| range.start as usize + bias..range.end as usize + bias).collect();
                 (code, *bytes, *ordinal)
             }
-            // Ranges have a way of their own; the launcher passes no others on.
             AreaKey::Range { .. } | AreaKey::Stacks | AreaKey::Small => (Vec::new(), None, None),
         };
         Rule { code, bytes, ordinal, place: rule.place.clone(), heaps: OnceLock::new() }
