@@ -4,9 +4,9 @@
 Usage: experiments/host-sampling/overhead.py [OLIFANT] [ROUNDS] [SECONDS]
 
 Each round runs stream.c alone and recorded at the default rate, in alternating order, and compares the medians of the cpu time of a
-pass. cpu time, as other work on the computer must not count; the recorder's own, which is another process, is added as a share
-of the program's. Prints CSV, one row per round and the medians over the rounds at the end. Exit code 1 if the sum is 5 % or
-more, or a checksum differs.
+pass (cpu time, as other work on the computer must not count). The last two columns are the cpu seconds of everything: with the
+recorder, which is a process of its own and also starts, finds names and writes the profile. Prints CSV, one row per round and the
+median at the end. Exit code 1 if the median is 5 % or more, or a checksum differs.
 """
 
 import os

@@ -13,8 +13,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Entries that the queue holds: a megabyte, or some thousand allocations between two looks of the recorder.
-const SLOTS: usize = 4096;
+/// Entries that the queue holds. It also bounds what telling may cost a program that allocates all the time: the recorder
+/// looks twenty times a second, so at most 40,000 entries a second are made, of a few microseconds each.
+const SLOTS: usize = 2048;
 /// The header is as long as a page, so that slots are aligned.
 const HEADER_WORDS: usize = 512;
 const SLOT_WORDS: usize = WORDS + 1;
@@ -120,6 +121,17 @@ impl Log {
         }
     }
 
+    /// Whether an entry would find room at this moment; if not, one is counted as lost. Asked before an entry is made, as
+    /// making one costs much more than this.
+    pub fn has_room(&self) -> bool {
+        let turn = self.word(HEAD).load(Ordering::Relaxed);
+        let has_room = self.slot(turn)[0].load(Ordering::Acquire) >= turn;
+        if !has_room {
+            self.word(LOST).fetch_add(1, Ordering::Relaxed);
+        }
+        has_room
+    }
+
     /// Takes the oldest entry. Only one taker at a time.
     pub fn take(&self) -> Option<Entry> {
         loop {
@@ -211,9 +223,11 @@ mod tests {
         let log = Log::create(&folder.path().join("log"), 1).unwrap();
         let appended = (0..SLOTS as u64 + 7).filter(|number| log.append(&entry(0, *number))).count();
         assert_eq!((appended, log.lost()), (SLOTS, 7));
+        assert!(!log.has_room());
+        assert_eq!(log.lost(), 8);
         let taken: Vec<u64> = std::iter::from_fn(|| log.take()).map(|entry| entry.address).collect();
         assert!(taken.iter().copied().eq(0..SLOTS as u64));
-        assert!(log.append(&entry(0, 0)));
+        assert!(log.has_room() && log.append(&entry(0, 0)));
     }
 
     #[test]

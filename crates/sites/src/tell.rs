@@ -50,6 +50,10 @@ pub fn allocated(address: *mut c_void, bytes: usize) {
     if address.is_null() || !is_large(bytes) || !enter() {
         return;
     }
+    if !log().is_some_and(Log::has_room) {
+        leave();
+        return;
+    }
     let mut path = Path { addresses: [0; LONGEST_PATH], depth: 0 };
     // SAFETY: the callback matches libgcc's type, and `path` lives until the call returns.
     unsafe { _Unwind_Backtrace(frame, (&raw mut path).cast()) };

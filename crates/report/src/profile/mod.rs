@@ -94,6 +94,10 @@ impl<'p> ProfileReport<'p> {
         let mut order: Vec<usize> = (0..profile.areas.len()).filter(is_used).collect();
         // Stable: among equals the order of birth.
         match options.sort {
+            // On one node nothing is remote: the most used ones first, then.
+            Sort::Remote if traffic.iter().all(|traffic| traffic.remote == 0) => {
+                order.sort_by_key(|area| Reverse(traffic[*area].transactions()));
+            }
             Sort::Remote => order.sort_by_key(|area| Reverse(traffic[*area].remote)),
             Sort::Local => order.sort_by_key(|area| Reverse(traffic[*area].local)),
             Sort::Transactions => order.sort_by_key(|area| Reverse(traffic[*area].transactions())),
