@@ -38,7 +38,7 @@ OTHERS = [
     ("fmm", "-p 2 -n 8192", "-s 5", "-s 120", 4000),
     ("barnes", "-p 2 -n 8192", "-s 4", "-s 100", 4000),
 ]
-QUICK = [("fft3d", "-p 2 -x 32 -y 32 -z 32", "-i 8", "-i 1000", 4000)]
+QUICK = [("fft3d", "-p 2 -x 32 -y 32 -z 32", "-i 8", "-i 1000", 16000)]
 
 ACCESSES = """
     SELECT kind, name, bytes, ordinal, counters.thread, sum(reads + writes + upgrades)
