@@ -409,7 +409,7 @@ impl<O: Observer> System<O> {
     }
 
     /// Takes frames for all pages of a range at once, as the papers' NumaVirtualAllocLocked did: the process's working set
-    /// grows by them, and who touches them first plays no part. Its time is not counted, as in the papers.
+    /// grows by them. Pages of a first-touch range wait for their touch. Its time is not counted, as in the papers.
     pub fn lock(&mut self, start: u64, bytes: u64) {
         self.engine.lock(start, bytes, self.current);
     }
