@@ -136,6 +136,14 @@ impl Bench {
         (count - 1) * self.unit_occupancy()
             + self.request(home, sharer)
             + self.address_phase()
+            + self.passing_on(self.address_phase())
             + self.request(sharer, requester)
+    }
+
+    /// How long a packet that answers another, `after` cycles later, waits for the unit that is still busy with that one:
+    /// where a unit's occupancy is longer than its latency.
+    pub fn passing_on(&self, after: u64) -> u64 {
+        let latency = self.cycles(self.machine.coherence.latency);
+        self.unit_occupancy().saturating_sub(latency + after)
     }
 }

@@ -141,10 +141,12 @@ fn an_upgrade_takes_its_closed_form_whatever_the_sharers() {
             }
             let asked = readers.len() as u64 - 2;
             let home_knows = if home == 0 { 0 } else { bench.address_phase() + bench.request(0, home) };
+            let at_home = |after: u64| if home == 0 { 0 } else { bench.passing_on(after) };
             let expected = if asked == 0 {
-                home_knows + bench.address_phase() + bench.request(home, 0)
+                let phase = bench.address_phase();
+                home_knows + phase + at_home(phase) + bench.request(home, 0)
             } else {
-                home_knows + bench.invalidation(home, 3, 0, asked)
+                home_knows + at_home(0) + bench.invalidation(home, 3, 0, asked)
             };
             let what = format!("home {home}, {asked} other nodes hold copies");
             assert_takes(bench.write(0, address), expected, asked.saturating_sub(1), &what);
@@ -174,7 +176,9 @@ fn a_write_miss_takes_its_closed_form_whatever_the_sharers() {
     bench.read(users[0], address);
     bench.read(users[1], address);
     let home_knows = bench.address_phase() + bench.request(0, home);
-    let expected = bench.idle_read(0, home).max(home_knows + bench.invalidation(home, sharer, 0, 1));
+    let expected = bench
+        .idle_read(0, home)
+        .max(home_knows + bench.passing_on(0) + bench.invalidation(home, sharer, 0, 1));
     assert_eq!(bench.write(0, address), expected);
 }
 
@@ -187,8 +191,10 @@ fn an_intervention_takes_its_closed_form() {
                 let (asks, owns) = (bench.cpu(requester), bench.cpu(owner));
                 let address = bench.line(home, &[asks, owns]);
                 bench.access(owns, address, owner_writes);
+                let passes_home = requester != home && home != owner;
                 let expected = bench.address_phase()
                     + bench.request(requester, home)
+                    + if passes_home { bench.passing_on(0) } else { 0 }
                     + bench.request(home, owner)
                     + bench.intervention()
                     + bench.response(owner, requester)
@@ -218,9 +224,12 @@ fn asking_an_owner_that_is_gone_takes_its_closed_form() {
         for other in 1..=u64::from(level2.ways) {
             bench.read(owned_once, address + other * level2.size.0 / u64::from(level2.ways));
         }
+        let passes_home = requester != home && home != owner;
         let expected = bench.address_phase()
             + bench.request(requester, home)
+            + if passes_home { bench.passing_on(0) } else { 0 }
             + bench.request(home, owner)
+            + if owner != home { bench.passing_on(0) } else { 0 }
             + bench.request(owner, home)
             + bench.memory()
             + bench.response(home, requester)
