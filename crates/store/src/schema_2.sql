@@ -128,7 +128,7 @@ CREATE VIEW phase_traffic AS
     ) USING (phase) JOIN areas USING (area);
 
 CREATE VIEW lock_costs AS
-    SELECT lock, kind, name AS area, locks.byte_offset, home, acquisitions, contended, wait_cycles, transfers,
+    SELECT lock, locks.kind, areas.name AS area, locks.byte_offset, home, acquisitions, contended, wait_cycles, transfers,
            CASE WHEN contended > 0 THEN 1.0 * wait_cycles / contended END AS cycles_per_wait
     FROM locks LEFT JOIN areas USING (area);
 
