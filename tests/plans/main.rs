@@ -78,7 +78,7 @@ fn homes(profile: &Profile, area: &Area) -> Vec<(u64, u16)> {
     homes
 }
 
-fn area<'p>(profile: &'p Profile, is_it: impl Fn(&Area) -> bool) -> &'p Area {
+fn area(profile: &Profile, is_it: impl Fn(&Area) -> bool) -> &Area {
     profile.areas.iter().find(|area| is_it(area)).expect("the area is in the profile")
 }
 
