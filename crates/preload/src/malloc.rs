@@ -12,9 +12,10 @@ use crate::state;
 use core::alloc::{GlobalAlloc, Layout};
 use core::ffi::{c_int, c_void};
 use core::ptr::{NonNull, null_mut};
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use libmimalloc_sys as mi;
 use olifant_sys::page_size;
+use rset::Heap;
 
 /// What every block is aligned to (max_align_t).
 const PLAIN_ALIGNMENT: usize = 16;
@@ -23,8 +24,8 @@ const PLAIN_ALIGNMENT: usize = 16;
 static SMALLEST_AREA: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// The size from which the plan or a policy has a say: 0 where every block comes from a heap with a policy.
 static PLACED_FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// Whether one heap serves all threads.
-static IS_ONE_HEAP: AtomicBool = AtomicBool::new(false);
+/// The heap of every block, where it is one for all threads.
+static ONE_HEAP: AtomicPtr<Heap> = AtomicPtr::new(null_mut());
 
 /// This library's own blocks, which no policy is for.
 struct Own;
@@ -61,8 +62,9 @@ pub fn begin() {
     if let Some(state) = state::get() {
         let smallest = state.areas.as_ref().map_or(usize::MAX, |areas| areas.smallest());
         SMALLEST_AREA.store(smallest, Ordering::Release);
-        IS_ONE_HEAP.store(state.heap.as_ref().is_some_and(|heap| heap.one().is_some()), Ordering::Release);
-        begin_thread();
+        if let Some(heap) = state.heap.as_ref().and_then(Heaps::one) {
+            ONE_HEAP.store(core::ptr::from_ref(heap).cast_mut(), Ordering::Release);
+        }
         PLACED_FROM.store(if state.heap.is_some() { 0 } else { smallest }, Ordering::Release);
     }
 }
@@ -73,34 +75,22 @@ pub fn smallest_area() -> usize {
     SMALLEST_AREA.load(Ordering::Relaxed)
 }
 
-/// Whether one heap serves all threads, which each of them takes up at its beginning.
-pub fn is_one_heap() -> bool {
-    IS_ONE_HEAP.load(Ordering::Relaxed)
-}
-
 #[inline]
 fn is_placed(bytes: usize) -> bool {
     bytes >= PLACED_FROM.load(Ordering::Relaxed)
 }
 
-/// A thread begins: where one heap serves all threads, it becomes the one that mimalloc's plain functions use in this thread,
-/// which costs nothing per block.
-pub fn begin_thread() {
-    if let Some(heap) = state::get().and_then(|state| state.heap.as_ref()).and_then(Heaps::one) {
-        heap.serve_calling_thread();
-    }
+/// The heap of every block, unless the plan has a say for this size.
+#[inline]
+fn one_heap(bytes: usize) -> Option<&'static Heap> {
+    let heap = ONE_HEAP.load(Ordering::Acquire);
+    // SAFETY: the heap is part of the state, which stays.
+    if bytes < smallest_area() { unsafe { heap.as_ref() } } else { None }
 }
 
-/// A block by the plan or the policy; null where neither has one, and the caller takes an ordinary one. `plain` gives the
-/// thread's ordinary block, which is the policy's where one heap serves all threads.
+/// A block by the plan or the policy, or an ordinary one, which `plain` gives, where neither has one.
 #[inline]
 fn placed(bytes: usize, alignment: usize, is_zeroed: bool, plain: impl Fn() -> *mut c_void) -> *mut c_void {
-    if bytes < smallest_area() && IS_ONE_HEAP.load(Ordering::Relaxed) {
-        let block = plain();
-        if !block.is_null() {
-            return block;
-        }
-    }
     let block = placed_slowly(bytes, alignment, is_zeroed);
     if block.is_null() { plain() } else { block }
 }
@@ -111,13 +101,7 @@ fn placed_slowly(bytes: usize, alignment: usize, is_zeroed: bool) -> *mut c_void
     let area = || state.areas.as_ref().filter(|_| bytes >= smallest_area())?.allocate(bytes, alignment);
     let block = || {
         let heap = state.heap.as_ref()?.here()?;
-        let block =
-            if is_zeroed { heap.allocate_zeroed(bytes, alignment) } else { heap.allocate(bytes, alignment) };
-        if IS_ONE_HEAP.load(Ordering::Relaxed) {
-            // It may have grown.
-            heap.serve_calling_thread();
-        }
-        block
+        if is_zeroed { heap.allocate_zeroed(bytes, alignment) } else { heap.allocate(bytes, alignment) }
     };
     area().or_else(block).map_or(null_mut(), |block| block.as_ptr().cast())
 }
@@ -146,6 +130,9 @@ unsafe extern "C" fn malloc(bytes: usize) -> *mut c_void {
 
 #[inline(never)]
 fn malloc_placed(bytes: usize) -> *mut c_void {
+    if let Some(block) = one_heap(bytes).and_then(|heap| heap.allocate(bytes, PLAIN_ALIGNMENT)) {
+        return block.as_ptr().cast();
+    }
     // SAFETY: any size may be asked for.
     placed(bytes, PLAIN_ALIGNMENT, false, || unsafe { mi::mi_malloc(bytes) })
 }
@@ -194,15 +181,15 @@ unsafe fn reallocate_placed(block: *mut c_void, bytes: usize) -> *mut c_void {
         // SAFETY: any size may be asked for.
         return unsafe { malloc(bytes) };
     }
-    if bytes > 0
-        && bytes < smallest_area()
-        && IS_ONE_HEAP.load(Ordering::Relaxed)
+    if let Some(heap) = one_heap(bytes)
+        && bytes > 0
         && !own_memory::contains(block.addr())
+        && let Some(old) = NonNull::new(block.cast())
     {
-        // SAFETY: the block is mimalloc's and the caller's.
-        let new = unsafe { mi::mi_realloc(block, bytes) };
-        if !new.is_null() {
-            return new;
+        // SAFETY: the block is mimalloc's and the caller's, who uses the answer in its place.
+        let resize = |part: &olifant_sys::heap::Heap| unsafe { part.reallocate(old, bytes, PLAIN_ALIGNMENT) };
+        if let Some(new) = heap.on_part(bytes, PLAIN_ALIGNMENT, resize) {
+            return new.as_ptr().cast();
         }
     }
     // SAFETY: the block is the caller's.

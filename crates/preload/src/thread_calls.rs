@@ -4,7 +4,7 @@
 //! without us when the thread is cancelled or leaves.
 
 use crate::real::real;
-use crate::{counters, malloc, threads};
+use crate::{counters, threads};
 use core::ffi::{CStr, c_char, c_int, c_ulong, c_void};
 use olifant_sys::Tid;
 
@@ -55,13 +55,7 @@ unsafe extern "C" fn place(start: *mut c_void) -> Call {
     // SAFETY: `placed` made the box for this thread alone.
     let start = unsafe { Box::from_raw(start.cast::<Start>()) };
     threads::place_calling(start.number);
-    malloc::begin_thread();
     Call { function: start.function, argument: start.argument }
-}
-
-/// Whether new threads have something to do before the program's function.
-fn is_wanted() -> bool {
-    threads::rules().is_some() || malloc::is_one_heap()
 }
 
 /// Makes a thread by `make`, which takes a function and its argument, and has it begin in [`begin`].
@@ -91,7 +85,7 @@ unsafe extern "C" fn pthread_create(
 ) -> c_int {
     // SAFETY: the arguments are the caller's, or `begin` with what it takes.
     let make = |function, argument| unsafe { real_pthread_create(thread, attributes, function, argument) };
-    if is_wanted() { placed(function, argument, make) } else { make(function, argument) }
+    if threads::rules().is_some() { placed(function, argument, make) } else { make(function, argument) }
 }
 
 /// thrd_create(3), which the C library does not make by pthread_create.
@@ -103,7 +97,7 @@ unsafe extern "C" fn thrd_create(
 ) -> c_int {
     // SAFETY: as above; the function's answer is an int, which `begin` passes through.
     let make = |function, argument| unsafe { real_thrd_create(thread, function, argument) };
-    if is_wanted() { placed(function, argument, make) } else { make(function, argument) }
+    if threads::rules().is_some() { placed(function, argument, make) } else { make(function, argument) }
 }
 
 /// pthread_setname_np(3).

@@ -60,7 +60,9 @@ impl PlacedRun {
 
     /// Whether all is as the plan wants it.
     pub fn is_as_planned(&self) -> bool {
-        let all_placed = self.areas.iter().all(|area| area.unplaced == 0 && area.areas > 0);
+        // An entry may be for areas that this input does not make; a plan none of whose entries met one is not applied.
+        let is_met = self.areas.is_empty() || self.areas.iter().any(|area| area.areas > 0);
+        let all_placed = is_met && self.areas.iter().all(|area| area.unplaced == 0);
         self.complete && self.threads_refused == 0 && all_placed && self.placed_share >= LEAST_SHARE
     }
 

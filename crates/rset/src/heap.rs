@@ -110,15 +110,6 @@ impl Heap {
         self.first_that_can(bytes, alignment, |part| ask(&part.heap))
     }
 
-    /// Has the allocator's plain functions take the calling thread's blocks from the newest part of this heap, which must
-    /// stay as long as the thread: for callers that are the process's malloc. Where they give null, [`Heap::allocate`] may
-    /// have grown the heap, and this is to be called again.
-    pub fn serve_calling_thread(&self) {
-        if let Some(part) = self.parts[self.newest.load(Ordering::Acquire)].get() {
-            part.heap.serve_calling_thread();
-        }
-    }
-
     /// Whether a block is one of this heap's.
     pub fn contains(&self, block: NonNull<u8>) -> bool {
         let address = block.as_ptr().addr();

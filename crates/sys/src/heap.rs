@@ -131,13 +131,6 @@ impl Heap {
         NonNull::new(new.cast())
     }
 
-    /// Has the allocator's plain functions (mi_malloc and its kin) take the calling thread's blocks from this heap, which
-    /// must stay as long as the thread. They give null where the arena has no room.
-    pub fn serve_calling_thread(&self) {
-        // SAFETY: the heap lives, and its part for this thread is made where there is none.
-        unsafe { _mi_theap_default_set(mi_heap_theap(self.0.as_ptr())) };
-    }
-
     /// Frees all blocks at once and the heap with them.
     ///
     /// # Safety
@@ -197,13 +190,6 @@ impl Drop for Block {
         // SAFETY: the block is live and nobody refers to it any more.
         unsafe { free(self.start) };
     }
-}
-
-// Of mimalloc 3; the bindings still have the names of version 2.
-unsafe extern "C" {
-    fn mi_heap_theap(heap: *mut mi::mi_heap_t) -> *mut c_void;
-    /// What mi_theap_set_default is to call, which 3.3 declares and does not have.
-    fn _mi_theap_default_set(part: *mut c_void);
 }
 
 /// What every block is aligned to (max_align_t).
