@@ -82,7 +82,7 @@ fn bands_with_shared_edges() {
     assert!(trial.packets_ratio < 0.05, "{}", trial.packets_ratio);
     assert!(trial.time_ratio < 0.6, "{}", trial.time_ratio);
     // Untuned, all threads are at one node at the same moment, then at the next; see docs/plan.md.
-    trial.assert_forecast(0.25, 0.42);
+    trial.assert_forecast(0.25, 0.4);
 }
 
 /// Two matrices of 16 x 16 blocks of one page. In odd phases a thread reads a column of blocks, beginning with its block
@@ -120,7 +120,7 @@ fn transposition_in_step() {
     let trial = trial("transposition in step", &Program { areas: vec![256, 256], phases: 5, step });
     assert_eq!(trial.advice.verdict, Verdict::Tune);
     assert!(trial.packets_ratio < 0.6, "{}", trial.packets_ratio);
-    assert!(trial.time_ratio < 0.83, "{}", trial.time_ratio);
+    assert!(trial.time_ratio < 0.8, "{}", trial.time_ratio);
     trial.assert_forecast(0.5, 0.3);
 }
 

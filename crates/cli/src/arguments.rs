@@ -130,7 +130,7 @@ pub struct MemoryArguments {
 pub struct CardArguments {
     /// Unit that the profile counts by: line, page, or a power of two of bytes in between
     ///
-    /// A smaller one shows more and costs more host time. Example: --granule line
+    /// A smaller one shows more and costs more host time. Example: --granule line. On this computer up to 2 MiB.
     #[arg(long, value_name = "SIZE", help_heading = "Monitor")]
     pub granule: Option<Granularity>,
 

@@ -6,8 +6,9 @@ use crate::outcome::Outcome;
 use crate::output;
 use crate::progress::{ProgramStdout, Step};
 use crate::session::keep;
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use olifant_frontend::launch::{self, LaunchError};
+use olifant_opium::filter::Granularity;
 use olifant_opium::profile::Profile;
 use olifant_sampler::{Options, Quality, hardware_sampling, record_process, record_program};
 use olifant_store::symbols::{Symbolizer, resolve};
@@ -43,27 +44,15 @@ pub struct HostArguments {
     /// Example: --rate 4000
     #[arg(long, value_name = "N", default_value_t = DEFAULT_RATE, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "On this computer")]
     pub rate: u32,
-
-    /// Bytes that a counter stands for [default: a page]
-    ///
-    /// A power of two; 64 tells the lines within a page that each thread touches. Example: --granule 64
-    #[arg(long, value_name = "BYTES", value_parser = granule, help_heading = "On this computer")]
-    pub granule: Option<u64>,
 }
 
 /// Smallest and largest granule: a cache line, and a huge page.
 const GRANULES: std::ops::RangeInclusive<u64> = 64..=2 << 20;
 
-fn granule(text: &str) -> Result<u64, String> {
-    let bytes: u64 = text.parse().map_err(|_| "expected a number of bytes".to_owned())?;
-    if !bytes.is_power_of_two() || !GRANULES.contains(&bytes) {
-        return Err(format!("expected a power of two from {} to {}", GRANULES.start(), GRANULES.end()));
-    }
-    Ok(bytes)
-}
-
-/// Where the result goes.
+/// What is counted, and where the result goes.
 pub struct Place {
+    /// Unit of the counters; a page if `None`.
+    pub granule: Option<Granularity>,
     /// The profile.
     pub output: PathBuf,
     /// The form of the summary.
@@ -115,7 +104,14 @@ fn options(arguments: &HostArguments, place: &Place) -> anyhow::Result<Options> 
              recorded without their allocation sites"
         ));
     }
-    let granule_bytes = arguments.granule.unwrap_or(machine.os.page.0);
+    let granularity = place.granule.unwrap_or(Granularity::Page);
+    let granule_bytes = granularity.bytes(machine.processor.l2.line.0, machine.os.page.0);
+    ensure!(
+        GRANULES.contains(&granule_bytes),
+        "--granule {granule_bytes}: samples are counted by {} (a line) to {} bytes",
+        GRANULES.start(),
+        GRANULES.end()
+    );
     Ok(Options { machine, rate: arguments.rate, seed: place.seed, sites, granule_bytes })
 }
 

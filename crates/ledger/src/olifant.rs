@@ -1,7 +1,9 @@
 //! Makes runs by calling the `olifant` command, a process for each, so that several go on at a time and none can harm
 //! another.
 
-use crate::{Counters, LedgerError, Provenance, Record, RunDefinition, Runner, StepRun, layout, run::digest};
+use crate::{
+    Counters, LedgerError, Machines, Provenance, Record, RunDefinition, Runner, StepRun, layout, run::digest,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -14,6 +16,8 @@ pub struct Olifant {
     pub command: PathBuf,
     /// The folder of instrumented programs.
     pub programs: PathBuf,
+    /// Where machines are found.
+    pub machines: Machines,
 }
 
 /// What `olifant run --format json` prints.
@@ -52,7 +56,8 @@ impl Olifant {
     /// `olifant ACTION` with the options that every run of a definition has.
     fn command(&self, action: &str, definition: &RunDefinition) -> Command {
         let mut command = Command::new(&self.command);
-        command.arg(action).args(["--on", &definition.machine, "--config", &definition.configuration]);
+        command.arg(action).arg("--on").arg(self.machines.argument(&definition.machine));
+        command.args(["--config", &definition.configuration]);
         command.args(["--threads", &definition.threads, "--memory", &definition.memory]);
         command.args(["--frames", definition.frames.word(), "--seed", &definition.seed.to_string()]);
         command.args(["--quantum", &definition.quantum_cycles.to_string(), "--format", "json"]);

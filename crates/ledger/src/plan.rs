@@ -7,7 +7,7 @@
 use crate::definition::{Application, Group, Parts, PlacementKind, ProfileCell, Steps};
 use crate::run::{LayoutPart, QUANTUM_CYCLES, RunDefinition, SEED, StepRun, digest};
 use crate::{Extent, LedgerError, Library, Record, Records, RowPattern};
-use olifant_machine::{Machine, catalogue};
+use olifant_machine::Machine;
 use olifant_placement::ThreadPolicy;
 use std::collections::BTreeMap;
 
@@ -117,7 +117,7 @@ impl<'l> Builder<'l> {
             let Some(application) = self.library.application(key) else { continue };
             for machine in &definition.machines {
                 for configuration in &definition.configurations {
-                    let all = self.machine(machine, configuration)?;
+                    let all = self.library.machines.find(machine, configuration)?;
                     let processors = processors(&all);
                     let every = vec![processors];
                     let threads = definition.threads.as_ref().unwrap_or(&every).iter().copied();
@@ -188,7 +188,7 @@ impl<'l> Builder<'l> {
     }
 
     fn run(&self, choice: &Choice) -> Result<RunDefinition, LedgerError> {
-        let machine = self.machine(choice.machine, choice.configuration)?;
+        let machine = self.library.machines.find(choice.machine, choice.configuration)?;
         let (thread_label, memory_label) = choice.policy.split_once(',').unwrap_or((choice.policy, ""));
         let threads = &self.library.policies.threads[thread_label].policy;
         let memory = &self.library.policies.memory[memory_label];
@@ -231,12 +231,6 @@ impl<'l> Builder<'l> {
             probe: (!layout.is_empty()).then(|| fill_in(&application.quick)),
             layout,
         })
-    }
-
-    fn machine(&self, name: &str, configuration: &str) -> Result<Machine, LedgerError> {
-        let fail = |problem: String| LedgerError::Run { run: format!("{name} {configuration}"), problem };
-        let machine = catalogue::find(name).map_err(|error| fail(error.to_string()))?;
-        machine.configure(configuration).map_err(|error| fail(error.to_string()))
     }
 }
 

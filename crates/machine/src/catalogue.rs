@@ -3,9 +3,8 @@
 use crate::{Machine, TomlError};
 
 /// Names and file texts, in the order of the papers that describe them.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 6] = [
     ("olifant", include_str!("../../../machines/olifant.toml")),
-    ("olifant-direct", include_str!("../../../machines/olifant-direct.toml")),
     ("opteron-4", include_str!("../../../machines/opteron-4.toml")),
     ("x4800", include_str!("../../../machines/x4800.toml")),
     ("t5440", include_str!("../../../machines/t5440.toml")),

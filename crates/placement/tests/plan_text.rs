@@ -172,7 +172,7 @@ fn a_broken_law_names_line_key_and_law() {
             "advice = \"paint\"",
             "line 22: advice: advice is replicate or pad, not \"paint\"",
         ),
-        ("advice = \"pad\"", "", "line 20: [[area]] needs policy, blocks or advice"),
+        ("advice = \"pad\"", "", "line 20: [[area]] needs policy, blocks, parts or advice"),
         (
             "advice = \"pad\"",
             "advice = \"pad\"\npolicy = \"local\"",

@@ -89,6 +89,11 @@ impl Arguments {
     }
 
     fn place(&self, program: &str) -> host_recording::Place {
-        host_recording::Place { output: self.path(program), format: self.format.format, seed: self.run.seed }
+        host_recording::Place {
+            granule: self.card.granule,
+            output: self.path(program),
+            format: self.format.format,
+            seed: self.run.seed,
+        }
     }
 }

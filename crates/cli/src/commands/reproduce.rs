@@ -155,6 +155,7 @@ fn run(
     let olifant = Olifant {
         command: std::env::current_exe().context("find the olifant command")?,
         programs: arguments.programs.clone(),
+        machines: library.machines.clone(),
     };
     let mut missing = Vec::new();
     let mut of_other_builds = 0;

@@ -1,7 +1,7 @@
 //! All definitions of a folder, read together and checked against one another.
 
 use super::{Application, Experiment, Policies};
-use crate::{LedgerError, Published, expression::Expression, read_published};
+use crate::{LedgerError, Machines, Published, expression::Expression, read_published};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -50,6 +50,8 @@ pub struct Library {
     pub experiments: Vec<Experiment>,
     /// Published values of each experiment.
     pub published: Vec<Vec<Published>>,
+    /// Where the definitions' machines are found.
+    pub machines: Machines,
 }
 
 #[derive(Deserialize)]
@@ -88,6 +90,7 @@ impl Library {
             metrics,
             experiments: Vec::new(),
             published: Vec::new(),
+            machines: Machines::of(folder),
         };
         for name in folders(folder)? {
             let folder = folder.join(&name);

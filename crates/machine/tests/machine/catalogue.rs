@@ -59,7 +59,6 @@ fn olifant_is_the_prototype_of_the_papers() {
 fn machines_have_the_processors_that_their_names_and_papers_say() {
     let expected = [
         ("olifant", "4N4"),
-        ("olifant-direct", "2N4"),
         ("opteron-4", "4N2"),
         ("x4800", "8N8"),
         ("t5440", "4N64"),
@@ -83,21 +82,13 @@ fn remote_reads_stand_to_local_ones_as_published() {
     assert!((1.9..=3.5).contains(&nearest) && (1.9..=3.5).contains(&farthest), "{nearest} to {farthest}");
     let (nearest, farthest) = range("altix-512");
     assert!((1.9..=3.5).contains(&nearest) && (1.9..=3.5).contains(&farthest), "{nearest} to {farthest}");
-    let (nearest, farthest) = range("olifant-direct");
-    assert!(
-        (2.0..=3.0).contains(&nearest) && nearest == farthest,
-        "Fig. 5, two nodes: {nearest} to {farthest}"
-    );
-    let (nearest, farthest) = range("olifant");
-    assert!(
-        (3.0..=6.0).contains(&nearest) && nearest == farthest,
-        "about 3, up to 6: {nearest} to {farthest}"
-    );
+    let remote = find("olifant").idle_read_matrix().unwrap()[0][1];
+    assert!((1000..=1400).contains(&remote), "just over 1 microsecond, the vendor says 1.4: {remote} ns");
 }
 
 #[test]
 fn an_unknown_machine_is_refused_with_the_known_ones_and_the_nearest() {
-    let known = "known: olifant, olifant-direct, opteron-4, x4800, t5440, altix-64, altix-512";
+    let known = "known: olifant, opteron-4, x4800, t5440, altix-64, altix-512";
     let refused = |name: &str| catalogue::find(name).unwrap_err().to_string();
     assert_eq!(
         refused("oliphant"),

@@ -264,7 +264,7 @@ fn faults_of_listed_nodes_and_links_are_named() {
 fn units_of_one_kind_may_be_exchanged() {
     let text = olifant_with("clock_mhz = 350", "clock_khz = 350_000")
         .replacen("latency_ns = 200", "latency_us = 0.2", 1)
-        .replacen("bandwidth_mb_per_s = 196", "bandwidth_bytes_per_s = 1.96e8", 1)
+        .replacen("bandwidth_mb_per_s = 262", "bandwidth_bytes_per_s = 2.62e8", 1)
         .replacen("size_mib = 1", "size_bytes = 0x100000", 1)
         .replacen("memory_gib = 1", "memory_mib = 1024.0", 1);
     let mut machine = Machine::from_toml(&text).unwrap();
