@@ -1,6 +1,6 @@
 //! Runs that are cut short keep what they measured: a signal to `olifant`, and one that it never learns of.
 
-use olifant_tests::{built, olifant_command};
+use olifant_tests::{built, olifant, olifant_command};
 use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,9 +12,16 @@ const ARGUMENTS: [&str; 4] = ["-n", "258", "-p", "16"];
 /// `olifant record` of a program that runs for some seconds, once it runs.
 fn recording(profile: &Path) -> Child {
     let profile = profile.to_str().expect("temporary folders have plain names");
-    let mut command = olifant_command(&["record", "--output", profile, "--"]);
-    command.arg(built("bin/ocean")).args(ARGUMENTS);
-    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("olifant starts");
+    // What runs in the background of a script has SIGINT ignored, and olifant's programs keep to that.
+    let mut command = Command::new("env");
+    command.arg("--default-signal").arg(olifant()).args(["record", "--output", profile, "--"]);
+    let child = command
+        .arg(built("bin/ocean"))
+        .args(ARGUMENTS)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("olifant starts");
     let begun = Instant::now();
     while children(child.id()).is_empty() {
         assert!(begun.elapsed() < Duration::from_secs(60), "olifant starts the program");
