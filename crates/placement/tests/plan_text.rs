@@ -176,7 +176,7 @@ fn a_broken_law_names_line_key_and_law() {
         (
             "advice = \"pad\"",
             "advice = \"pad\"\npolicy = \"local\"",
-            "line 22: advice: only one of policy, blocks or advice",
+            "line 22: advice: only one of policy, blocks, parts or advice",
         ),
         (
             "symbol = \"global\"",
