@@ -19,6 +19,8 @@ import subprocess
 import tomllib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+# The evaluation's own file, not the built-in machine of the same name.
+MACHINE = os.path.join(HERE, "..", "machines", "olifant.toml")
 CPIS = (1.0, 3.0)
 # The option that counts steps, its full value, and the two numbers of steps that are run; of others the whole run is made.
 STEPS = {
@@ -52,7 +54,7 @@ def seconds(options, application, cpi, steps):
     if steps is not None:
         option = STEPS[application["program"]][0]
         words[words.index(option) + 1] = str(steps)
-    command = [options.olifant, "run", *RUN[application["key"].split("-")[0]], "--cpi", str(cpi), "--format", "json", "--"]
+    command = [options.olifant, "run", "--on", MACHINE, *RUN[application["key"].split("-")[0]], "--cpi", str(cpi), "--format", "json", "--"]
     command += [os.path.join(options.programs, application["program"]), *words]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(re.search(r"^time: ([\d.]+) s", run.stderr, re.M)[1])
